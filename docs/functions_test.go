@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/functions"
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -27,7 +28,7 @@ func TestTheFunctionsOfThePage(t *testing.T) {
 	if !found || !ended {
 		t.Fatal(referencePage + " has no place for the functions")
 	}
-	want := head + "-update writes it -->\n" + functions() + "<!-- end of functions -->" + tail
+	want := head + "-update writes it -->\n" + catalogue() + "<!-- end of functions -->" + tail
 	if want == string(page) {
 		return
 	}
@@ -39,11 +40,11 @@ func TestTheFunctionsOfThePage(t *testing.T) {
 	}
 }
 
-func functions() string {
+func catalogue() string {
 	var b strings.Builder
 	group := ""
 	var missing []string
-	for _, f := range types.Functions {
+	for _, f := range functions.All() {
 		if f.Class == types.Scalar && !f.Session && !eval.Computes(f.Name) {
 			missing = append(missing, "`"+f.Name+"`")
 			continue

@@ -19,7 +19,7 @@ const (
 
 // AddSmall adds the number values[rows[k]] to sums[into[k]], for each k up to the first number that is not 0 and has an amount of 2^42 or
 // more, or a bit below 2^-64. It returns how many it has added. All numbers from 2^-12 on, which is 0.00024, have no such bit.
-func AddSmall(sums []Small, into []int, values []float64, rows []int32) int {
+func AddSmall(sums []Small, into []int32, values []float64, rows []int32) int {
 	into = into[:len(rows)]
 	for k, row := range rows {
 		b := math.Float64bits(values[row])

@@ -19,7 +19,7 @@ func TestSmallSumsAreSums(t *testing.T) {
 		var sums [groups]Small
 		var all, rest [groups]Sum
 		values := make([]float64, 1+rng.IntN(300))
-		rows, into := []int32{}, []int{}
+		rows, into := []int32{}, []int32{}
 		for i := range values {
 			switch round % 3 {
 			case 0:
@@ -30,7 +30,7 @@ func TestSmallSumsAreSums(t *testing.T) {
 				values[i] = math.Ldexp(rng.Float64()-0.5, rng.IntN(120)-70)
 			}
 			if rng.IntN(4) > 0 {
-				rows, into = append(rows, int32(i)), append(into, rng.IntN(groups))
+				rows, into = append(rows, int32(i)), append(into, int32(rng.IntN(groups)))
 				all[into[len(into)-1]].Add(values[i])
 			}
 		}
@@ -67,7 +67,7 @@ func TestMostSmallNumbersFit(t *testing.T) {
 	for _, v := range []float64{math.Nextafter(1<<42, 0), -math.Nextafter(1<<42, 0), 0x1p-12} {
 		var small [1]Small
 		var got, want Sum
-		into, rows := make([]int, 1024), make([]int32, 1024)
+		into, rows := make([]int32, 1024), make([]int32, 1024)
 		for n := 0; n < MostSmall; n += len(rows) {
 			if AddSmall(small[:], into, []float64{v}, rows) != len(rows) {
 				t.Fatal(v)
@@ -86,7 +86,7 @@ func TestMostSmallNumbersFit(t *testing.T) {
 func TestSmallRefusesOthers(t *testing.T) {
 	for _, v := range []float64{1 << 42, -(1 << 42), 1 << 43, math.Nextafter(0x1p-12, 0), 0x1p-64, math.Inf(1), math.Inf(-1), math.NaN(),
 		math.MaxFloat64, math.SmallestNonzeroFloat64} {
-		if AddSmall(make([]Small, 1), []int{0}, []float64{v}, []int32{0}) != 0 {
+		if AddSmall(make([]Small, 1), []int32{0}, []float64{v}, []int32{0}) != 0 {
 			t.Errorf("%v is added", v)
 		}
 	}

@@ -5,16 +5,13 @@ import (
 	"io/fs"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/exec"
-
-	"posta.dev/posta/analyses/sql/catalog"
-
-	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses/local"
+	"posta.dev/posta/analyses/sql/catalog"
+	"posta.dev/posta/analyses/sql/exec"
+	"posta.dev/posta/analyses/sql/exec/operators"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/syntax"
-	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -53,7 +50,7 @@ func Answer(p *split.Plan, files fs.FS, o local.Options) (rows [][]any, fields [
 		rows, _, err = InPasses(p, files, o)
 		return rows, plan.Fields(), err
 	}
-	found, err := tail.New(&tail.Tables{Rows: map[string]*tail.Rows{}}, 64<<20, plan).Run(plan)
+	found, err := operators.New(&operators.Tables{Rows: map[string]*operators.Rows{}}, 64<<20, plan).Run(plan)
 	if err != nil {
 		return nil, plan.Fields(), err
 	}
@@ -113,7 +110,7 @@ func ByNodes(p *split.Plan, files fs.FS, o local.Options) (answers [][][]any, er
 }
 
 // Emitted returns an answer of the tail in the form of a session's answer.
-func Emitted(rows *tail.Rows, fields []plan.Field) (out [][]any) {
+func Emitted(rows *operators.Rows, fields []plan.Field) (out [][]any) {
 	for i := range rows.N {
 		row := make([]any, len(fields))
 		for c, f := range fields {

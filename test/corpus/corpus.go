@@ -28,7 +28,6 @@ import (
 	"strings"
 
 	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses/sql/types"
 )
 

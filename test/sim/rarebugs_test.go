@@ -290,7 +290,7 @@ func partitionedBugs() []mutants.Mutant {
 		by(joins, "s AS x RIGHT JOIN s AS y", one("partitioned: the first use decides about NULL keys", "Q7", region,
 			"			old.DropNull = old.DropNull && drop\n", "			_ = old\n")),
 		by(joins, "ax * 0e0 = bx * 0e0", one("partitioned: minus zero has a partition of its own", "Q7", parts,
-			"w.key = appendValue(w.key, v, i, true)", "w.key = appendValue(w.key, v, i, false)")),
+			"w.key = values.Append(w.key, v, i, true)", "w.key = values.Append(w.key, v, i, false)")),
 		by(full, "", one("partitioned: a full table leaves without its sums", "Q7", parts, "			w.settle(t)\n			full()\n", "			full()\n")),
 		by(full, "", one("partitioned: sums are settled in the table that follows", "Q7", parts, "			w.settle(t)\n			full()\n",
 			"			full()\n			w.settle(t)\n")),

@@ -172,7 +172,7 @@ func (q *question) plan(statement string, d *sqlData) []byte {
 	return second.Encode()
 }
 
-// passAnswer returns the answer of a pass, a DOUBLE or NULL, as it travels (analyses/sql/exec/codec.go).
+// passAnswer returns the answer of a pass, a DOUBLE or NULL, as it travels (analyses/sql/values/codec.go).
 func passAnswer(v any) string {
 	f, ok := v.(float64)
 	if !ok {

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/plan"
-
+	"posta.dev/posta/analyses/sql/aggregate"
 	"posta.dev/posta/analyses/sql/field"
+	"posta.dev/posta/analyses/sql/functions"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -98,13 +99,13 @@ func (b *binder) interval(x *syntax.Interval, s *scope) plan.Expr {
 		if n.Type().Kind != types.BigInt {
 			b.fail(x.At, "an INTERVAL counts whole units, not "+n.Type().String(), "Convert it: INTERVAL (x::BIGINT) "+x.Unit+".")
 		}
-		one, _ := ParseInterval("1 " + strings.ToLower(x.Unit))
+		one, _ := plan.ParseInterval("1 " + strings.ToLower(x.Unit))
 		return plan.Call(t, x.At, "*", plan.Value(t, x.At, one), n)
 	}
 	if x.Unit != "" {
 		text += " " + x.Unit
 	}
-	v, ok := ParseInterval(text)
+	v, ok := plan.ParseInterval(text)
 	if !ok {
 		b.fail(x.At, fmt.Sprintf("'%s' is not an INTERVAL", text), "Write INTERVAL 3 DAY, or INTERVAL '1 day 2 hours'.")
 	}
@@ -345,7 +346,7 @@ func (b *binder) cast(x *syntax.Cast, s *scope) plan.Expr {
 
 // apply binds a function of values. A text literal may be converted to the type that the function needs.
 func (b *binder) apply(at syntax.Pos, name string, args []plan.Expr) plan.Expr {
-	f := types.Find(name)
+	f := functions.Find(name)
 	form := b.resolve(at, f, args)
 	out := make([]plan.Expr, len(args))
 	for i := range args {
@@ -431,9 +432,9 @@ func textIfNull(t types.Type) types.Type {
 
 // call binds a function, an aggregate or a window function.
 func (b *binder) call(x *syntax.Call, s *scope) plan.Expr {
-	f := types.Find(x.Name)
-	if x.Summary && f == nil {
-		f = types.Summary(x.Name)
+	f := functions.Find(x.Name)
+	if a := aggregate.Find(x.Name); x.Summary && a != nil {
+		f = &a.Function
 	}
 	switch {
 	case x.Name == "unnest":
@@ -441,7 +442,7 @@ func (b *binder) call(x *syntax.Call, s *scope) plan.Expr {
 	case x.Name == "grouping" || x.Name == "grouping_id":
 		return b.grouping(x, s)
 	case f == nil:
-		b.check(x.At, types.Unknown(x.Name, syntax.Nearest(x.Name, types.Names())))
+		b.check(x.At, types.Unknown(x.Name, syntax.Nearest(x.Name, functions.Names())))
 	}
 	if x.Star && f.Name != "count" {
 		b.fail(x.At, f.Name+" does not take *", "")

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -220,7 +219,7 @@ func (b *binder) joined(n plan.Node, c *correlated) (plan.Node, plan.Expr) {
 	if c.first {
 		return j, of[0].Ref(at)
 	}
-	return j, plan.Call(c.T, at, OneRow, of[0].Ref(at), of[1].Ref(at))
+	return j, plan.Call(c.T, at, plan.OneRow, of[0].Ref(at), of[1].Ref(at))
 }
 
 // joinedOne is joined for a query that has one row for each row of n.
@@ -302,10 +301,6 @@ func (k *keyed) join(n plan.Node, value plan.Expr, aggs ...*plan.Aggregate) (j p
 	equal, rest := (&correlated{args: k.c.args, plan: &pulled{conds: conds}}).pairs()
 	return leftJoin(n, a, append(equal, more...), rest), len(by), a.Out[len(by):]
 }
-
-// OneRow is the operator that returns its first operand. Its second operand is the number of rows of a query used as a value;
-// it fails if that is above 1.
-const OneRow = "ONE ROW"
 
 // member is x IN (query) in three-valued logic: false without rows, else NULL if x is NULL, else true if a row equals x, else
 // NULL if a row is NULL, else false.

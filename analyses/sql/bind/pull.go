@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"posta.dev/posta/analyses/sql/aggregate"
 	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -222,7 +222,7 @@ func (u *puller) aggregation(n *plan.Aggregation) *pulled {
 		f := u.b.ids.Field(x.Func, x.T)
 		a.Aggs, a.Out = append(a.Aggs, x), append(a.Out, f)
 		var col plan.Expr = f.Ref(x.At)
-		if out.one && (x.Func == "count" || x.Func == "approx_count_distinct") { // the count of no rows is 0
+		if of := aggregate.Find(x.Func); out.one && of != nil && of.Zero { // the count of no rows is 0
 			col = plan.Call(x.T, x.At, "coalesce", col, plan.Value(x.T, x.At, int64(0)))
 		}
 		out.by[n.Out[len(n.Keys)+i].ID] = col

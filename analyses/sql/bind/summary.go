@@ -17,7 +17,7 @@ type figure struct {
 }
 
 // figures follow the names and types of the columns. Exact quartiles and numbers of distinct values would need every value of every column
-// in memory. So they are estimated, as in DuckDB: see the aggregates quartiles and approx_unique in package tail.
+// in memory. So they are estimated, as in DuckDB: see the aggregates quartiles and approx_unique in package aggregate.
 var figures = []figure{
 	{"min", "TEXT", "min($)", compared},
 	{"max", "TEXT", "max($)", compared},

@@ -136,7 +136,7 @@ func (k *ints) divide(x, y, z []int64, sel []int32) (bad int32) {
 	for _, i := range sel {
 		switch {
 		case y[i] == 0:
-			k.out.setNull(i)
+			k.out.SetNull(i)
 		case x[i] == math.MinInt64 && y[i] == -1:
 			if bad < 0 && !k.out.IsNull(i) {
 				bad = i

@@ -7,10 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"posta.dev/posta/analyses/sql/plan"
-
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/field"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -68,10 +66,10 @@ func (k *cast) eval(b *batch, sel []int32) (*Vector, error) {
 				return nil, err
 			}
 		case k.from.Kind == types.Null:
-			k.out.setNull(i)
+			k.out.SetNull(i)
 		case k.convert(x, i):
 		case k.try:
-			k.out.setNull(i)
+			k.out.SetNull(i)
 		case bad < 0:
 			bad = i
 		}
@@ -178,7 +176,7 @@ func (k *cast) convert(x *Vector, i int32) (ok bool) {
 		return ok
 	case types.Interval:
 		if k.from.Kind == types.Text {
-			k.out.Intervals[i], ok = bind.ParseInterval(x.Texts[i])
+			k.out.Intervals[i], ok = plan.ParseInterval(x.Texts[i])
 			return ok
 		}
 		k.out.Intervals[i] = x.Intervals[i]

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"posta.dev/posta/analyses/sql/plan"
-
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/field"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -112,7 +110,7 @@ func (c *compiler) apply(e *plan.Apply, args []node, out Vector) (node, error) {
 		return &logic{l: args[0], r: args[1], or: e.Func == "OR", out: out}, nil
 	case "NOT":
 		return &not{args[0], out}, nil
-	case bind.OneRow:
+	case plan.OneRow:
 		return &oneRow{args[0], args[1], e.At}, nil
 	case "IS NULL":
 		return &isNull{args[0], out}, nil
@@ -206,7 +204,7 @@ func (c *constant) eval(b *batch, _ []int32) (*Vector, error) {
 	for i := range b.n {
 		switch v := c.value.(type) {
 		case nil:
-			c.out.setNull(int32(i))
+			c.out.SetNull(int32(i))
 		case int64:
 			c.out.Ints[i] = v
 		case float64:

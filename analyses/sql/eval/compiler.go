@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -230,7 +229,7 @@ func (k *perEntry) begin(d *Dict) {
 	k.entries.reset(n + 1)
 	copy(k.entries.Texts, d.Texts)
 	k.entries.Texts[n] = ""
-	k.entries.setNull(int32(n))
+	k.entries.SetNull(int32(n))
 	for len(k.columns) <= k.column {
 		k.columns = append(k.columns, nil)
 	}
@@ -256,7 +255,7 @@ func (v *Vector) gather(from *Vector, codes []uint32, sel []int32) {
 	if from.Any {
 		for _, i := range sel {
 			if from.IsNull(int32(codes[i])) {
-				v.setNull(i)
+				v.SetNull(i)
 			}
 		}
 	}

@@ -106,7 +106,7 @@ func strptime(try bool) kernel {
 	return func(k *function, args []*Vector, sel []int32) (int32, string) {
 		for _, i := range sel {
 			if args[0].IsNull(i) || args[1].IsNull(i) {
-				k.out.setNull(i)
+				k.out.SetNull(i)
 				continue
 			}
 			text, format := args[0].Texts[i], args[1].Texts[i]
@@ -121,7 +121,7 @@ func strptime(try bool) kernel {
 			case is:
 				k.out.Ints[i] = micros
 			case try:
-				k.out.setNull(i)
+				k.out.SetNull(i)
 			default:
 				return i, fmt.Sprintf("%q does not have the format %q", text, format)
 			}

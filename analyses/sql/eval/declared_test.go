@@ -1,4 +1,4 @@
-package eval
+package eval_test
 
 import (
 	"fmt"

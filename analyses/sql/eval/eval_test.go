@@ -1,4 +1,4 @@
-package eval
+package eval_test
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses/sql/bind"
+	. "posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -116,7 +116,7 @@ func (g generator) rows(n int) [][]any {
 			case f.Type.Kind == types.Date:
 				row[j] = 19720 + int64(g.IntN(6))
 			default:
-				row[j] = (19723+int64(g.IntN(2)))*microsPerDay + int64(g.IntN(3))*microsPerDay/2
+				row[j] = (19723+int64(g.IntN(2)))*MicrosPerDay + int64(g.IntN(3))*MicrosPerDay/2
 			}
 		}
 		rows[i] = row
@@ -132,7 +132,7 @@ func columns(rows [][]any) []*Vector {
 		for i := range rows {
 			switch x := rows[i][j].(type) {
 			case nil:
-				v.setNull(int32(i))
+				v.SetNull(int32(i))
 				if v.Ints != nil {
 					v.Ints[i] = math.MinInt64
 				}
@@ -151,7 +151,7 @@ func columns(rows [][]any) []*Vector {
 	return out
 }
 
-func (v *Vector) at(i int32) any {
+func at(v *Vector, i int32) any {
 	switch {
 	case v.IsNull(i):
 		return nil
@@ -222,8 +222,8 @@ func TestQ6_KernelsAgreeWithTheReference(t *testing.T) {
 					t.Fatalf("%s: %v; the reference has %v at row %d: %v", text, err, want, i, rows[i])
 				}
 				values++
-				if !same(got.at(i), want) {
-					t.Fatalf("%s: %v, the reference has %v at row %d: %v", text, got.at(i), want, i, rows[i])
+				if !same(at(got, i), want) {
+					t.Fatalf("%s: %v, the reference has %v at row %d: %v", text, at(got, i), want, i, rows[i])
 				}
 			}
 		}
@@ -320,7 +320,7 @@ func TestQ5_Like(t *testing.T) {
 		{"a%b", "a%%b", '%', true, true}, {"axb", "a%%b", '%', false, true}, {"a_", "a__", '_', true, true},
 		{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", "%a%a%a%a%a%a%a%a%a%a%a%a%c", 0, false, true},
 	} {
-		if got, ok := matches(c.text, c.pattern, c.escape); got != c.want || ok != c.ok {
+		if got, ok := Matches(c.text, c.pattern, c.escape); got != c.want || ok != c.ok {
 			t.Errorf("%q LIKE %q: %t, %t", c.text, c.pattern, got, ok)
 		}
 	}

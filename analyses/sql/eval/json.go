@@ -31,7 +31,7 @@ func (k *function) jsonExtract(asText bool, args []*Vector, sel []int32) (int32,
 		if s, is := jsonShown(v, asText); is {
 			k.out.Texts[i] = s
 		} else {
-			k.out.setNull(i)
+			k.out.SetNull(i)
 		}
 	}
 	return ok, ""
@@ -74,7 +74,7 @@ func jsonLength(k *function, args []*Vector, sel []int32) (int32, string) {
 		case err != "":
 			return i, err
 		case v == nil:
-			k.out.setNull(i)
+			k.out.SetNull(i)
 		case v[0] != '[':
 			k.out.Ints[i] = 0
 		default:

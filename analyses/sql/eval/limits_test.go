@@ -1,4 +1,4 @@
-package eval
+package eval_test
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	. "posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -70,7 +70,7 @@ func TestNumbersAtTheirLimits(t *testing.T) {
 				y.Ints[i] = edges[kind][r.IntN(len(edges[kind]))]
 			}
 			if r.IntN(20) == 0 {
-				x.setNull(int32(i))
+				x.SetNull(int32(i))
 			}
 		}
 		p, err := Compile(c.e, byNumber)

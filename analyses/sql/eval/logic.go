@@ -173,7 +173,7 @@ func (k *logic) eval(b *batch, sel []int32) (*Vector, error) {
 		if null := l.IsNull(i); null || l.Bools[i] != k.or {
 			k.open = append(k.open, i)
 			if null {
-				k.out.setNull(i)
+				k.out.SetNull(i)
 			}
 		}
 		k.out.Bools[i] = k.or
@@ -188,7 +188,7 @@ func (k *logic) eval(b *batch, sel []int32) (*Vector, error) {
 	for _, i := range k.open {
 		switch {
 		case r.IsNull(i):
-			k.out.setNull(i)
+			k.out.SetNull(i)
 		case r.Bools[i] == k.or:
 			k.out.Nulls[i>>6] &^= 1 << (i & 63)
 		default:
@@ -310,7 +310,7 @@ func (k *coalesce) eval(b *batch, sel []int32) (*Vector, error) {
 		k.open = rest
 	}
 	for _, i := range k.open {
-		k.out.setNull(i)
+		k.out.SetNull(i)
 	}
 	return &k.out, nil
 }
@@ -332,7 +332,7 @@ func (k *nullIf) eval(b *batch, sel []int32) (*Vector, error) {
 	k.value.take(l, sel)
 	for _, i := range sel {
 		if k.compare.out.Bools[i] && !l.IsNull(i) && !r.IsNull(i) {
-			k.value.setNull(i)
+			k.value.SetNull(i)
 		}
 	}
 	return &k.value, nil

@@ -1,4 +1,4 @@
-package eval
+package eval_test
 
 import (
 	"errors"
@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses/sql/bind"
+	. "posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -89,7 +89,7 @@ func TestR16_EveryFunctionOfTextsAsks(t *testing.T) {
 			if _, err := p.Run(nil, 1, nil); err != nil {
 				t.Fatal(err)
 			}
-			return p.made.held
+			return p.Held()
 		}
 		of := made(e)
 		for _, a := range e.Args {

@@ -269,7 +269,7 @@ func extreme(op string) kernel {
 				best = v
 			}
 			if best == nil {
-				k.out.setNull(i)
+				k.out.SetNull(i)
 				continue
 			}
 			k.out.take(best, one)

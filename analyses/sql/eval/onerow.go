@@ -2,7 +2,7 @@ package eval
 
 import "posta.dev/posta/analyses/sql/syntax"
 
-// oneRow is bind.OneRow: the value of a query, and how many rows it has.
+// oneRow is plan.OneRow: the value of a query, and how many rows it has.
 type oneRow struct {
 	value, rows node
 	at          syntax.Pos

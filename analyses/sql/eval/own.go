@@ -41,7 +41,7 @@ func pythonList(k *function, args []*Vector, sel []int32) (int32, string) {
 			return i, why
 		}
 		if !is || r.End() != nil {
-			k.out.setNull(i)
+			k.out.SetNull(i)
 			continue
 		}
 		k.out.Lists[i] = List{Items: items}
@@ -75,7 +75,7 @@ func isoMinutes(k *function, args []*Vector, sel []int32) (int32, string) {
 	for _, i := range sel {
 		minutes, is := isominutes.Parse([]byte(args[0].Texts[i]))
 		if k.out.Ints[i] = minutes; !is {
-			k.out.setNull(i)
+			k.out.SetNull(i)
 		}
 	}
 	return ok, ""

@@ -1,4 +1,4 @@
-package eval
+package eval_test
 
 import (
 	"errors"
@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses/sql/types"
 )
 

@@ -28,3 +28,17 @@ func SortableDouble(f float64) uint64 {
 	bits := math.Float64bits(f + 0)                 // -0 + 0 is 0
 	return bits ^ (uint64(int64(bits)>>63) | 1<<63) // inverts all bits of a negative number, and the sign bit of others
 }
+
+// Unsort writes the value that Sortable has mapped to x.
+func Unsort(v *Vector, row int32, x uint64) {
+	switch {
+	case v.Kind == types.Bool:
+		v.Bools[row] = x == 1
+	case v.Kind != types.Double:
+		v.Ints[row] = int64(x ^ 1<<63)
+	case x>>63 == 1:
+		v.Floats[row] = math.Float64frombits(x &^ (1 << 63))
+	default:
+		v.Floats[row] = math.Float64frombits(^x)
+	}
+}

@@ -1,12 +1,12 @@
-package eval
+package eval_test
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 
+	. "posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses/sql/types"
 )
 

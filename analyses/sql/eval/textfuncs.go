@@ -420,7 +420,7 @@ func listExtract(k *function, args []*Vector, sel []int32) (int32, string) {
 		l := args[0].Lists[i]
 		at, is := item(args[1].Ints[i], len(l.Items))
 		if !is || l.Nulls != nil && l.Nulls[at] {
-			k.out.setNull(i)
+			k.out.SetNull(i)
 			continue
 		}
 		k.out.Texts[i] = l.Items[at]
@@ -457,7 +457,7 @@ func concatWS(k *function, args []*Vector, sel []int32) (int32, string) {
 	var b []byte
 	for _, i := range sel {
 		if args[0].IsNull(i) {
-			k.out.setNull(i)
+			k.out.SetNull(i)
 			continue
 		}
 		b = b[:0]

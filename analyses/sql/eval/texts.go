@@ -235,7 +235,7 @@ func (k *in) eval(b *batch, sel []int32) (*Vector, error) {
 	}
 	for _, i := range k.open {
 		if k.null[i] {
-			k.found.setNull(i)
+			k.found.SetNull(i)
 		}
 	}
 	return &k.found, nil

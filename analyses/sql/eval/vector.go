@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -47,7 +46,8 @@ type List struct {
 // IsNull reports whether a row is NULL.
 func (v *Vector) IsNull(row int32) bool { return v.Any && v.Nulls[row>>6]>>(row&63)&1 == 1 }
 
-func (v *Vector) setNull(row int32) {
+// SetNull makes a row NULL.
+func (v *Vector) SetNull(row int32) {
 	v.Nulls[row>>6] |= 1 << (row & 63)
 	v.Any = true
 }
@@ -125,7 +125,7 @@ func (v *Vector) take(from *Vector, sel []int32) {
 	if from.Any {
 		for _, i := range sel {
 			if from.IsNull(i) {
-				v.setNull(i)
+				v.SetNull(i)
 			}
 		}
 	}

@@ -66,9 +66,7 @@ func (f *Folder) begin() (err error) {
 		return err
 	}
 	f.J.sparse, f.J.meter.Most = true, earlySteps
-	for _, t := range f.J.tables {
-		t.SetBound(earlyBytes)
-	}
+	f.J.bind(earlyBytes)
 	return nil
 }
 

@@ -3,7 +3,9 @@ package exec
 import (
 	"fmt"
 
+	"posta.dev/posta/analyses/sql/aggregate"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/values"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -22,7 +24,7 @@ func (w *worker) runKeys(columns []*eval.Vector, n int, sel []int32) error {
 
 // group folds rows into their groups. The first table holds the groups; the tables of DISTINCT values follow.
 func (w *worker) group(tables []*fold.Table, columns []*eval.Vector, n int, sel []int32) error {
-	t, values := tables[0], tables[1:]
+	t, apart := tables[0], tables[1:]
 	w.into = w.into[:0]
 	err := eval.Pieces(sel, func(sel []int32) error {
 		if err := w.runKeys(columns, n, sel); err != nil {
@@ -45,7 +47,7 @@ func (w *worker) group(tables []*fold.Table, columns []*eval.Vector, n int, sel 
 		}
 		var own *fold.Table
 		if x.distinct {
-			own, values = values[0], values[1:]
+			own, apart = apart[0], apart[1:]
 		}
 		if len(rows) == 0 {
 			continue
@@ -87,28 +89,37 @@ func (w *worker) pass(filter *eval.Program, columns []*eval.Vector, n int, sel [
 }
 
 // aggregate adds rows to an aggregate of their groups.
-func (w *worker) aggregate(a int, t, own *fold.Table, columns []*eval.Vector, n int, rows []int32, into []int, counts []int64) (err error) {
-	x := &w.Groups.Aggs[a]
-	var v, by *eval.Vector
-	if p := w.args[a]; p != nil {
-		if v, err = p.Run(columns, n, rows); err != nil {
+func (w *worker) aggregate(a int, t, own *fold.Table, columns []*eval.Vector, n int, rows, into []int32, counts []int64) (err error) {
+	x, in := &w.Groups.Aggs[a], &w.in[a]
+	for i, p := range w.args[a] {
+		if in.Args[i], err = p.Run(columns, n, rows); err != nil {
 			return err
 		}
 	}
-	if p := w.bys[a]; p != nil {
-		if by, err = p.Run(columns, n, rows); err != nil {
-			return err
-		}
+	if x.distinct {
+		w.foldDistinct(t, own, in.Args[0], rows, into)
+		return nil
 	}
-	switch {
-	case x.distinct:
-		w.foldDistinct(t, own, v, rows, into)
-	case x.accumulates():
-		w.added[a].add(x, t, v, rows, into, counts)
-	default:
-		x.fold(t, v, by, rows, into, &w.pos)
+	in.Sel, in.Groups, in.Counts, in.Table = rows, into, counts, t
+	w.states[a].Grow(t.Len())
+	bytes, err := w.states[a].Add(in)
+	w.held[a] += bytes
+	return err
+}
+
+// groupCounts counts the rows of each group, for all aggregates that count the same rows.
+type groupCounts struct{ counts []int64 }
+
+// of returns nil if there are too many groups. The counts are valid until the next call.
+func (c *groupCounts) of(into []int32, groups int) []int64 {
+	if !aggregate.Repeat(groups, len(into)) {
+		return nil
 	}
-	return nil
+	c.counts = append(c.counts[:0], make([]int64, groups)...)
+	for _, row := range into {
+		c.counts[row]++
+	}
+	return c.counts
 }
 
 // find finds the groups of the selected rows by the values in vector.
@@ -116,7 +127,7 @@ func (w *worker) find(t *fold.Table, sel []int32) error {
 	if len(w.vector) == 0 {
 		row := t.Row(t.Key())
 		for range sel {
-			w.into = append(w.into, row)
+			w.into = append(w.into, int32(row))
 		}
 		return nil
 	}
@@ -127,7 +138,7 @@ func (w *worker) find(t *fold.Table, sel []int32) error {
 			if err != nil {
 				return err
 			}
-			w.into = append(w.into, at)
+			w.into = append(w.into, int32(at))
 		}
 		return nil
 	}
@@ -140,7 +151,7 @@ func (w *worker) find(t *fold.Table, sel []int32) error {
 			}
 			known[number] = int32(at) + 1
 		}
-		w.into = append(w.into, int(known[number]-1))
+		w.into = append(w.into, known[number]-1)
 	}
 	return nil
 }
@@ -149,7 +160,7 @@ func (w *worker) find(t *fold.Table, sel []int32) error {
 func (w *worker) groupOf(t *fold.Table, row int32) (int, error) {
 	w.key = w.key[:0]
 	for _, v := range w.vector {
-		if w.key = appendValue(w.key, v, row, true); len(w.key) > FoldBytes {
+		if w.key = values.Append(w.key, v, row, true); len(w.key) > FoldBytes {
 			return 0, errWide
 		}
 	}

@@ -1,17 +1,13 @@
 package exec
 
 import (
-	"math"
-	"math/big"
 	"slices"
-	"strings"
 
-	"posta.dev/posta/analyses/sql/plan"
-
+	"posta.dev/posta/analyses/sql/aggregate"
 	"posta.dev/posta/analyses/sql/eval"
-	"posta.dev/posta/analyses/sql/tail"
-	"posta.dev/posta/analyses/sql/types"
-	"posta.dev/posta/rows/exact"
+	"posta.dev/posta/analyses/sql/exec/operators"
+	"posta.dev/posta/analyses/sql/plan"
+	"posta.dev/posta/analyses/sql/values"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -19,42 +15,22 @@ import (
 // keys.
 type groups struct {
 	Node  *plan.Aggregation
-	Aggs  []aggregate
+	Aggs  []folded
 	cells []fold.Agg
 }
 
-// aggregate says how cells of a table represent an aggregate of SQL.
-type aggregate struct {
+// folded is an aggregate whose state is in cells of a table.
+type folded struct {
 	from     *plan.Aggregate
-	arg      plan.Expr // nil: count(*)
-	kind     aggregateKind
+	of       *aggregate.Aggregate
+	args     []plan.Expr // none: count(*)
 	cell     int         // the first of its cells
-	by       *plan.Order // of leastBy
-	distinct bool        // DISTINCT: the values are in a table of their own, and only the reducer uses the cells
-
-	Before, After int // how many numbers surround the place of a row; see Leaf.Numbers
+	distinct bool        // DISTINCT: the values are in a table of their own, and only the reducer has a state
 }
 
-type aggregateKind uint8
-
-const (
-	countRows   aggregateKind = iota
-	countValues               // cell: Sum
-	sumInts                   // cells: Sum of the high half, Sum of the low half, Sum of the count
-	SumFloats                 // cells: Exact of finite values, Sum of the count, Least of NaN and the infinities
-	meanInts                  // as sumInts
-	meanFloats                // as sumFloats
-	least                     // cell: MinText
-	greatest                  // cell: MaxText
-	everyTrue                 // cell: MinText
-	someTrue                  // cell: MaxText
-	firstValue                // cell: MinText of position and value
-	lastValue                 // cell: MaxText of position and value
-	leastBy                   // cell: MinText of the order's value, position and value
-	deviation                 // cells: as sumFloats, then those of squares
-	steps                     // cell: Histogram; only without keys
-	hashes                    // cell: Smallest; only without keys
-)
+func (x *folded) state() aggregate.State {
+	return x.of.New(aggregate.Call{At: x.from.At, Type: x.from.T, Args: x.args})
+}
 
 // NewGroups returns how tables fold an aggregation, nil if they cannot.
 func NewGroups(a *plan.Aggregation) *groups {
@@ -62,7 +38,7 @@ func NewGroups(a *plan.Aggregation) *groups {
 		return nil
 	}
 	for _, k := range a.Keys {
-		if !Ordered(k.Type().Kind) || !Computed(k) {
+		if !values.Ordered(k.Type().Kind) || !Computed(k) {
 			return nil
 		}
 	}
@@ -83,100 +59,27 @@ func NewGroups(a *plan.Aggregation) *groups {
 
 // add adds an aggregate; false if it does not fold.
 func (g *groups) add(a *plan.Aggregate) bool {
-	if a.Filter != nil && !Computed(a.Filter) {
+	of := aggregate.Find(a.Func)
+	if of == nil || len(a.Order) > 0 || a.Filter != nil && !Computed(a.Filter) { // GROUPING is not an aggregate
 		return false
 	}
-	x := aggregate{from: a, cell: len(g.cells)}
-	name := ""
-	name, x.distinct = takesDistinct(a)
-	kind := types.Null
-	if len(a.Args) > 0 {
-		x.arg = a.Args[0]
-		if c, ok := x.arg.(*plan.Cast); ok && a.Func == "avg" && c.Implicit && c.X.Type().IsNumber() {
-			x.arg = c.X // the mean is computed from the exact values, not from the DOUBLEs nearest to them
-		}
-		kind = x.arg.Type().Kind
+	x := folded{from: a, of: of, args: of.Arguments(a.Args), cell: len(g.cells), distinct: of.Distinct || a.Distinct && !of.Once}
+	if slices.ContainsFunc(x.args, func(e plan.Expr) bool { return !Computed(e) }) {
+		return false
 	}
-	as := foldingOf(a, name, kind)
+	cells := x.state().Cells()
 	switch {
-	case (name == "min_by" || name == "max_by") && !x.distinct && Ordered(a.Args[1].Type().Kind) && Computed(a.Args[1]):
-		x.kind, x.by = leastBy, &plan.Order{X: a.Args[1], Desc: name == "max_by"}
-		g.cells = append(g.cells, named(fold.Agg{Kind: fold.MinText}, len(g.cells)))
-	case len(a.Args) > 1 || as == nil || as.whole && len(g.Node.Keys) > 0:
+	case cells == nil || of.Whole && len(g.Node.Keys) > 0:
 		return false
-	default:
-		x.kind = as.as
-		for _, c := range as.cells {
-			g.cells = append(g.cells, named(c, len(g.cells)))
-		}
+	case x.distinct && (of.Placed || of.Whole || len(x.args) != 1 || !values.Ordered(x.args[0].Type().Kind)):
+		return false
 	}
-	if x.arg != nil && !Computed(x.arg) || x.distinct && (x.kind < countValues || x.kind > meanFloats || !Ordered(kind)) {
-		return false
+	for _, c := range cells {
+		c.Name = "a" + Itoa(len(g.cells))
+		g.cells = append(g.cells, c)
 	}
 	g.Aggs = append(g.Aggs, x)
 	return true
-}
-
-// folding is how an aggregate folds values of some kinds: as what, and in which cells of a group.
-type folding struct {
-	names string // of aggregates, with spaces between them
-	of    func(types.Kind) bool
-	as    aggregateKind
-	cells []fold.Agg
-	whole bool // only where all rows are one group
-}
-
-var (
-	sumCell   = fold.Agg{Kind: fold.Sum}
-	exactCell = fold.Agg{Kind: fold.Exact}
-	leastCell = fold.Agg{Kind: fold.Least, N: 3} // which of NaN and the infinities there were
-	minCell   = fold.Agg{Kind: fold.MinText}
-	maxCell   = fold.Agg{Kind: fold.MaxText}
-)
-
-// foldings are the aggregates of one argument that fold.
-var foldings = []folding{
-	{"count", anyKind, countValues, []fold.Agg{sumCell}, false},
-	{"sum", exactKind, sumInts, []fold.Agg{sumCell, sumCell, sumCell}, false},
-	{"sum", isDouble, SumFloats, []fold.Agg{exactCell, sumCell, leastCell}, false},
-	{"avg", exactKind, meanInts, []fold.Agg{sumCell, sumCell, sumCell}, false},
-	{"avg", isDouble, meanFloats, []fold.Agg{exactCell, sumCell, leastCell}, false},
-	{"var_samp var_pop stddev_samp stddev_pop", isDouble, deviation,
-		[]fold.Agg{exactCell, sumCell, leastCell, exactCell, exactCell, exactCell}, false},
-	{"min", Ordered, least, []fold.Agg{minCell}, false},
-	{"max", Ordered, greatest, []fold.Agg{maxCell}, false},
-	{"bool_and", anyKind, everyTrue, []fold.Agg{minCell}, false},
-	{"bool_or", anyKind, someTrue, []fold.Agg{maxCell}, false},
-	{"any_value first", anyKind, firstValue, []fold.Agg{minCell}, false},
-	{"last", anyKind, lastValue, []fold.Agg{maxCell}, false},
-	{"quartiles", anyKind, steps, []fold.Agg{tail.QuartileCell}, true},
-	{"approx_unique", anyKind, hashes, []fold.Agg{tail.DistinctCell}, true},
-}
-
-var countAll = folding{as: countRows, cells: []fold.Agg{sumCell}}
-
-func anyKind(types.Kind) bool     { return true }
-func isDouble(k types.Kind) bool  { return k == types.Double }
-func exactKind(k types.Kind) bool { return k == types.BigInt || k == types.Decimal }
-
-// foldingOf returns how an aggregate without DISTINCT, which name says, folds; nil if it does not.
-func foldingOf(a *plan.Aggregate, name string, kind types.Kind) *folding {
-	if name == "count" && len(a.Args) == 0 {
-		return &countAll
-	}
-	for i := range foldings {
-		f := &foldings[i]
-		if slices.Contains(strings.Fields(f.names), name) && f.of(kind) && (f.as != firstValue && f.as != lastValue || len(a.Order) == 0) {
-			return f
-		}
-	}
-	return nil
-}
-
-// named returns a cell with the name of the nth.
-func named(a fold.Agg, n int) fold.Agg {
-	a.Name = "a" + Itoa(n)
-	return a
 }
 
 func (g *groups) spec(name, stream string) fold.Spec {
@@ -187,203 +90,161 @@ func (g *groups) spec(name, stream string) fold.Spec {
 	return s
 }
 
-// Codes that Least keeps for values of a sum that are not finite.
-var (
-	hasNaN = []byte("n")
-	hasPos = []byte("p")
-	hasNeg = []byte("m")
-)
-
-// fold adds the rows in sel to their groups, for an aggregate without an accumulator. into[k] is the group of sel[k]. v has the
-// values of the argument, by those of the order's expression.
-func (x *aggregate) fold(t *fold.Table, v, by *eval.Vector, sel []int32, into []int, pos *position) {
-	switch x.kind {
-	case least, everyTrue, greatest, someTrue:
-		for k, i := range sel {
-			if v.IsNull(i) {
-				continue
-			}
-			pos.scratch = appendValue(pos.scratch[:0], v, i, true)
-			if x.kind == least || x.kind == everyTrue {
-				t.PutMinText(into[k], x.cell, pos.scratch)
-			} else {
-				t.PutMaxText(into[k], x.cell, pos.scratch)
-			}
-		}
-	case leastBy:
-		for k, i := range sel {
-			if v.IsNull(i) || by.IsNull(i) {
-				continue
-			}
-			pos.order = appendOrdered(pos.order[:0], by, i, x.by)
-			pos.scratch = appendValue(pos.append(fold.AppendText(pos.scratch[:0], pos.order), i), v, i, false)
-			t.PutMinText(into[k], x.cell, pos.scratch)
-		}
-	case firstValue, lastValue:
-		for k, i := range sel {
-			if x.from.Func == "any_value" && v.IsNull(i) {
-				continue
-			}
-			pos.scratch = appendValue(pos.append(pos.scratch[:0], i), v, i, false)
-			if x.kind == firstValue {
-				t.PutMinText(into[k], x.cell, pos.scratch)
-			} else {
-				t.PutMaxText(into[k], x.cell, pos.scratch)
-			}
-		}
-	}
-}
-
-// value appends the result of a group, a row of the complete table, to v, which has n rows.
-func (x *aggregate) value(t *fold.Table, row int, v *eval.Vector, n int) error {
-	for len(v.Nulls) < n/64+1 {
-		v.Nulls = append(v.Nulls, 0)
-	}
-	some, err := x.result(t, row, v, n)
-	if err == nil && !some {
-		v.Nulls[n>>6] |= 1 << (n & 63)
-		v.Any = true
-		appendZero(v)
-	}
-	return err
-}
-
-// result appends the result of a group, unless it is NULL: then some is false.
-func (x *aggregate) result(t *fold.Table, row int, v *eval.Vector, n int) (some bool, err error) {
-	switch x.kind {
-	case countRows, countValues:
-		v.Ints = append(v.Ints, t.Sum(row, x.cell))
-		return true, nil
-	case sumInts, meanInts:
-		count := t.Sum(row, x.cell+2)
-		if count == 0 {
-			return false, nil
-		}
-		return true, x.intResult(t, row, count, v)
-	case SumFloats, meanFloats:
-		count := t.Sum(row, x.cell+1)
-		if count != 0 {
-			v.Floats = append(v.Floats, x.floatResult(t, row, count))
-		}
-		return count != 0, nil
-	case deviation:
-		f, some := x.deviation(t, row)
-		if some {
-			v.Floats = append(v.Floats, f)
-		}
-		return some, nil
-	case hashes:
-		v.Ints = append(v.Ints, tail.Distinct(t.Smallest(row, x.cell)))
-		return true, nil
-	case steps:
-		shift, numbers := t.Histogram(row, x.cell)
-		list, some := tail.Quartiles(x.arg.Type(), shift, numbers)
-		if some {
-			v.Lists = append(v.Lists, list)
-		}
-		return some, nil
-	}
-	text, some, err := x.text(t, row)
-	if some && err == nil {
-		_, err = CutValue(v, n, text)
-	}
-	return some, err
-}
-
-// text returns the value that a group keeps as a text; some is false for NULL.
-func (x *aggregate) text(t *fold.Table, row int) (text []byte, some bool, err error) {
-	switch x.kind {
-	case least, everyTrue, firstValue, leastBy:
-		text, some = t.MinText(row, x.cell)
-	default:
-		text, some = t.MaxText(row, x.cell)
-	}
-	if !some {
-		return nil, false, nil
-	}
-	if x.kind == leastBy {
-		if _, text, err = fold.CutText(text); err != nil {
-			return nil, false, err
-		}
-	}
-	if x.kind == firstValue || x.kind == lastValue || x.kind == leastBy {
-		text, err = cutPosition(text, x.Before, x.After)
-	}
-	return text, true, err
-}
-
-// intResult appends the sum or the mean of integers. Intermediate results may need more than 64 bits.
-func (x *aggregate) intResult(t *fold.Table, row int, count int64, v *eval.Vector) error {
-	if short, ok := x.shortSum(t, row); ok && x.kind == sumInts && (x.from.T.Kind != types.Decimal || -1e18 < short && short < 1e18) {
-		v.Ints = append(v.Ints, short)
-		return nil
-	}
-	sum := x.longSum(t, row)
-	arg := x.arg.Type()
-	if x.kind == meanInts {
-		down := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(arg.Scale)), nil)
-		mean, _ := new(big.Rat).SetFrac(sum, down.Mul(down, big.NewInt(count))).Float64()
-		v.Floats = append(v.Floats, mean)
-		return nil
-	}
-	most := big.NewInt(math.MaxInt64)
-	if x.from.T.Kind == types.Decimal {
-		most = new(big.Int).Exp(big.NewInt(10), big.NewInt(types.MaxPrecision), nil)
-		most.Sub(most, big.NewInt(1))
-	}
-	if !sum.IsInt64() || x.from.T.Kind == types.Decimal && sum.CmpAbs(most) > 0 {
-		return &tail.Error{At: x.from.Pos(), Message: "the sum does not fit into a " + x.from.T.String() + "; convert what is added to DOUBLE"}
-	}
-	v.Ints = append(v.Ints, sum.Int64())
-	return nil
-}
-
-// shortSum returns a sum of integers, and whether it is short enough to be added up in 64 bits.
-func (x *aggregate) shortSum(t *fold.Table, row int) (sum int64, ok bool) {
-	high, low := t.Sum(row, x.cell), t.Sum(row, x.cell+1)
-	const most = 1 << 30
-	return high<<32 + low, -most < high && high < most && low < most<<32
-}
-
-// longSum returns the same sum, of any length. The low half is not negative.
-func (x *aggregate) longSum(t *fold.Table, row int) *big.Int {
-	sum := new(big.Int).Lsh(big.NewInt(t.Sum(row, x.cell)), 32)
-	return sum.Add(sum, big.NewInt(t.Sum(row, x.cell+1)))
-}
-
-func (x *aggregate) floatResult(t *fold.Table, row int, count int64) float64 {
-	nan, pos, neg := false, false, false
-	for _, p := range t.Least(row, x.cell+2) {
-		switch p[0] {
-		case 'n':
-			nan = true
-		case 'p':
-			pos = true
-		case 'm':
-			neg = true
-		}
-	}
-	switch {
-	case nan || pos && neg:
-		return math.NaN()
-	case pos:
-		return math.Inf(1)
-	case neg:
-		return math.Inf(-1)
-	}
-	var sum *exact.Sum = t.Exact(row, x.cell)
-	if x.kind == meanFloats {
-		return sum.Mean(count)
-	}
-	return sum.Value()
-}
-
 // Positioned reports whether an aggregate keeps the place of a row.
 func (g *groups) Positioned() bool {
-	return slices.ContainsFunc(g.Aggs, func(x aggregate) bool { return x.kind == firstValue || x.kind == lastValue || x.kind == leastBy })
+	return slices.ContainsFunc(g.Aggs, func(x folded) bool { return x.of.Placed })
 }
 
 // Apart reports whether an aggregate is over DISTINCT values, which are in a table of their own.
 func (g *groups) Apart() bool {
-	return slices.ContainsFunc(g.Aggs, func(x aggregate) bool { return x.distinct })
+	return slices.ContainsFunc(g.Aggs, func(x folded) bool { return x.distinct })
+}
+
+// rows yields the groups of a complete table, by key. The first table holds the groups; the tables of DISTINCT values follow.
+func (g *groups) rows(tables []*fold.Table, yield func(*operators.Rows) error) error {
+	t := tables[0]
+	if len(g.Node.Keys) == 0 && t.Len() == 0 { // without keys there is a group even for no rows
+		t.Row(t.Key())
+	}
+	apart, err := g.distinct(t, tables[1:])
+	if err != nil {
+		return err
+	}
+	return g.some(t, apart, t.Sorted(nil), yield)
+}
+
+// some yields the given groups of a table. apart has the states of aggregates of DISTINCT values, whose groups are the rows of the table.
+func (g *groups) some(t *fold.Table, apart []aggregate.State, order []int, yield func(*operators.Rows) error) error {
+	for lo := 0; lo < len(order); lo += AtOnce {
+		part := order[lo:min(lo+AtOnce, len(order))]
+		r, states, err := g.decode(t, part)
+		if err != nil {
+			return err
+		}
+		for a, s := range states {
+			v := eval.NewVector(g.Aggs[a].from.T.Kind, len(part))
+			for i, row := range part {
+				of := int32(i)
+				if g.Aggs[a].distinct {
+					s, of = apart[a], int32(row)
+				}
+				if err := s.Value(of, v, int32(i)); err != nil {
+					return err
+				}
+			}
+			r.Columns = append(r.Columns, v)
+		}
+		if err := yield(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decode returns rows with the keys of some groups, and the states of these groups, which have the numbers of the rows.
+func (g *groups) decode(t *fold.Table, part []int) (*operators.Rows, []aggregate.State, error) {
+	t.Pause()
+	r := &operators.Rows{N: len(part)}
+	for _, k := range g.Node.Keys {
+		r.Columns = append(r.Columns, &eval.Vector{Kind: k.Type().Kind})
+	}
+	for i, row := range part {
+		if len(r.Columns) == 0 {
+			break
+		}
+		b, err := t.KeyText(row, 0), error(nil)
+		for _, v := range r.Columns {
+			if b, err = values.Cut(v, i, b); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	states := make([]aggregate.State, len(g.Aggs))
+	for a := range g.Aggs {
+		x := &g.Aggs[a]
+		if states[a] = x.state(); x.distinct {
+			continue
+		}
+		states[a].Grow(len(part))
+		for i, row := range part {
+			if err := states[a].Decode(t, x.cell, row, int32(i)); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return r, states, nil
+}
+
+// exceeded is a sum of a group that exceeds BIGINT.
+type exceeded struct {
+	group, agg int
+	sum        int64
+}
+
+// early yields groups that were grouped early, in the table's order. A sum that does not fit its type is an error only if its key has a
+// partner: then the final sum must not fit either. It is a multiple of this one, since all rows of a final group have the same key. So
+// the greatest sum is yielded twice: the second time in a row with the same keys, whose other aggregates are those of no rows.
+func (g *groups) early(t *fold.Table, yield func(*operators.Rows) error) error {
+	order := t.Rows()
+	for lo := 0; lo < len(order); lo += AtOnce {
+		part := order[lo:min(lo+AtOnce, len(order))]
+		r, states, err := g.decode(t, part)
+		if err != nil {
+			return err
+		}
+		var again []exceeded
+		for a, s := range states {
+			v := eval.NewVector(g.Aggs[a].from.T.Kind, len(part))
+			for i := range int32(len(part)) {
+				err := s.Value(i, v, i)
+				if err == nil {
+					continue
+				}
+				long, ok := s.(aggregate.Saturated)
+				if !ok {
+					return err
+				}
+				exceeds := false
+				if v.Ints[i], exceeds = long.Saturate(i); exceeds {
+					again = append(again, exceeded{int(i), a, v.Ints[i]})
+				}
+			}
+			r.Columns = append(r.Columns, v)
+		}
+		if err := yield(r); err != nil {
+			return err
+		}
+		if err := g.again(r, again, yield); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again yields a row for each of some sums, with the keys of its group, in which all other aggregates are those of no rows.
+func (g *groups) again(of *operators.Rows, sums []exceeded, yield func(*operators.Rows) error) error {
+	if len(sums) == 0 {
+		return nil
+	}
+	rows := make([]int32, len(sums))
+	for i, s := range sums {
+		rows[i] = int32(s.group)
+	}
+	r := &operators.Rows{N: len(sums)}
+	for _, key := range of.Columns[:len(g.Node.Keys)] {
+		r.Columns = append(r.Columns, values.Gather(key, rows))
+	}
+	for a := range g.Aggs {
+		v, none := eval.NewVector(g.Aggs[a].from.T.Kind, len(sums)), g.Aggs[a].state()
+		none.Grow(1)
+		for i, s := range sums {
+			if s.agg == a {
+				v.Ints[i] = s.sum
+			} else if err := none.Value(0, v, int32(i)); err != nil {
+				return err
+			}
+		}
+		r.Columns = append(r.Columns, v)
+	}
+	return yield(r)
 }

@@ -3,11 +3,12 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/exec/operators"
 	"posta.dev/posta/analyses/sql/syntax"
-	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/rows/progress"
@@ -36,6 +37,7 @@ type Joiner struct {
 	scans  []*columns // by stream
 	leaves [][]*worker
 	memory int   // limits.memory; 0: no limit
+	bound  int   // see bind
 	sent   int64 // how many bytes of rows it has sent
 	Most   int64
 	sparse bool    // a fold ends with errMany if its rows have many groups
@@ -67,8 +69,14 @@ func (j *Joiner) limit(memory int) {
 	if j.Refs != nil {
 		j.Refs.Most = int64(withinMemory(maxKept, memory))
 	}
+	j.bind(withinMemory(FoldBytes, memory))
+}
+
+// bind bounds what the joiner folds before its tables leave, in bytes.
+func (j *Joiner) bind(bytes int) {
+	j.bound = bytes
 	for _, t := range j.tables {
-		t.SetBound(withinMemory(FoldBytes, memory))
+		t.SetBound(bytes)
 	}
 }
 
@@ -90,7 +98,7 @@ func (s *Fragments) newWorkers(leaves []*Leaf) (*Joiner, error) {
 		w := &worker{Leaf: l, meter: j.meter}
 		if len(l.Refs) == 0 { // its lookups, if any, are in rows that stand in the plan
 			if plans := l.plans(); len(plans) > 0 {
-				w.x = tail.New(nothing{}, maxKept, plans...)
+				w.x = operators.New(nothing{}, maxKept, plans...)
 			}
 			if err := errors.Join(w.prepare(nil), j.follow(w)); err != nil {
 				return nil, err
@@ -106,10 +114,9 @@ func (s *Fragments) withoutLeaves() *Joiner {
 	j := &Joiner{text: s.Text, leaves: make([][]*worker, len(s.Order)), meter: eval.NewMeter()}
 	j.meter.Most = BatchSteps
 	for i := range s.Specs {
-		t := fold.NewOutgoing(&s.Specs[i])
-		t.SetBound(FoldBytes)
-		j.tables = append(j.tables, t)
+		j.tables = append(j.tables, fold.NewOutgoing(&s.Specs[i]))
 	}
+	j.bind(FoldBytes)
 	for _, sc := range s.Order {
 		j.scans = append(j.scans, newColumns(sc))
 	}
@@ -190,19 +197,23 @@ func (j *Joiner) fold(stream int, b rows, pos analyses.Position) error {
 	return nil
 }
 
-// foldable returns the error of the tables of a worker.
+// foldable returns the error of the tables of a worker, or of what they will get.
 func (j *Joiner) foldable(w *worker) error {
-	for _, t := range j.tables[w.Table : w.Table+w.Tables] {
-		if errors.Is(t.Err(), fold.ErrTooLarge) {
+	for i, t := range j.tables[w.Table : w.Table+w.Tables] {
+		err := t.Err()
+		if i == 0 && err == nil && len(w.held) > 0 && slices.Max(w.held) > int64(j.bound) {
+			err = fmt.Errorf("%w: %s would have more than %d MiB of values", fold.ErrTooLarge, t.Spec().Name, j.bound>>20)
+		}
+		if errors.Is(err, fold.ErrTooLarge) {
 			bound, why := withinMemory(FoldBytes, j.memory), ""
 			if bound < FoldBytes {
 				why = " (limits.memory of the topology)"
 			}
 			return fmt.Errorf("the rows, groups and values that are made of rows which travel together take more than %d MiB%s in one process: %w; "+
-				"make shorter values of a row, or narrow the rows by WHERE before they are joined or their values are made", bound>>20, why, t.Err())
+				"make shorter values of a row, or narrow the rows by WHERE before they are joined or their values are made", bound>>20, why, err)
 		}
-		if t.Err() != nil {
-			return t.Err()
+		if err != nil {
+			return err
 		}
 	}
 	return nil

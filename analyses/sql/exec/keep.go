@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/values"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -40,7 +41,7 @@ func (w *worker) keepBest(t *fold.Table, columns []*eval.Vector, n int, sel []in
 	for _, i := range sel {
 		w.key = w.key[:0]
 		for k, v := range orders {
-			w.key = appendOrdered(w.key, v, i, &w.Best.Orders[k])
+			w.key = values.AppendOrdered(w.key, v, i, &w.Best.Orders[k])
 		}
 		w.key = w.pos.append(w.key, i)
 		if w.firstRows() {
@@ -74,7 +75,7 @@ func (w *worker) keepDistinct(t *fold.Table, columns []*eval.Vector, sel []int32
 		w.key = w.key[:0]
 		for c, needed := range w.Needed {
 			if needed {
-				w.key = appendValue(w.key, columns[c], i, true)
+				w.key = values.Append(w.key, columns[c], i, true)
 			}
 			if len(w.key) > FoldBytes {
 				return errWide
@@ -116,7 +117,7 @@ func (j *Joiner) bounded() error {
 func (w *worker) appendRow(b []byte, columns []*eval.Vector, row int32) ([]byte, error) {
 	for c, needed := range w.Needed {
 		if needed {
-			b = appendValue(b, columns[c], row, false)
+			b = values.Append(b, columns[c], row, false)
 		}
 		if len(b) > FoldBytes {
 			return nil, errWide

@@ -3,8 +3,8 @@ package exec
 import (
 	"fmt"
 
+	"posta.dev/posta/analyses/sql/exec/operators"
 	"posta.dev/posta/analyses/sql/plan"
-	"posta.dev/posta/analyses/sql/tail"
 )
 
 // nothing is a source for plans that read no table.
@@ -12,14 +12,14 @@ type nothing struct{}
 
 func (nothing) Has(plan.Node) bool { return false }
 
-func (nothing) Read(n plan.Node, _ func(*tail.Rows) error) error {
+func (nothing) Read(n plan.Node, _ func(*operators.Rows) error) error {
 	return fmt.Errorf("%T has no rows here", n)
 }
 
 // Local answers a plan that reads no table. text is the text that the plan was bound from.
 func Local(text string, root plan.Node) (answer [][]any, err error) {
 	s := &Fragments{Text: text}
-	x := tail.New(nothing{}, TailBytes, root)
+	x := operators.New(nothing{}, TailBytes, root)
 	rows, err := x.Run(root)
 	if err != nil {
 		return nil, Shown(text, s.located(err))

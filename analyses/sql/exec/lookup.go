@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/eval"
-	"posta.dev/posta/analyses/sql/tail"
+	"posta.dev/posta/analyses/sql/exec/operators"
+	"posta.dev/posta/analyses/sql/plan"
+	"posta.dev/posta/analyses/sql/values"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/progress"
 )
@@ -30,7 +30,7 @@ func Overfull(reason error) bool {
 type references struct {
 	s      *Fragments
 	pieces [][]piece // by stream
-	tail   *tail.Executor
+	tail   *operators.Executor
 	Most   int64 // how many bytes may be kept
 }
 
@@ -52,14 +52,14 @@ func (r *references) add(stream int, b *batch.Batch, pos analyses.Position) erro
 }
 
 // executor returns an executor over the complete reference streams. All leaves share it, so a shared plan is computed once.
-func (r *references) executor() *tail.Executor {
+func (r *references) executor() *operators.Executor {
 	if r.tail == nil {
 		for _, list := range r.pieces {
 			slices.SortFunc(list, func(a, b piece) int {
 				return compare(a.pos, b.pos)
 			})
 		}
-		r.tail = tail.New(r, r.Most, r.plans()...)
+		r.tail = operators.New(r, r.Most, r.plans()...)
 	}
 	return r.tail
 }
@@ -118,30 +118,30 @@ func Queries(exprs []plan.Expr) (plans []plan.Node) {
 	return plans
 }
 
-// Has implements tail.Source.
+// Has implements operators.Source.
 func (r *references) Has(n plan.Node) bool {
 	_, ok := n.(*plan.Scan)
 	return ok
 }
 
-// Read implements tail.Source.
-func (r *references) Read(n plan.Node, yield func(*tail.Rows) error) error {
+// Read implements operators.Source.
+func (r *references) Read(n plan.Node, yield func(*operators.Rows) error) error {
 	of := n.(*plan.Scan)
 	sc := r.s.Scans[of.Table]
 	columns := newColumns(sc)
 	for _, p := range r.pieces[sc.Stream] {
 		progress.Mark()
 		columns.load(decoded{p.batch}, p.pos.File)
-		rows := &tail.Rows{Columns: columns.vector, N: p.batch.Rows()}
+		rows := &operators.Rows{Columns: columns.vector, N: p.batch.Rows()}
 		if columns.missing != nil {
 			by := r.s.Missing[of]
 			if by == 0 {
 				return fmt.Errorf("it is not known which statement reads %s here", sc.Table.Name)
 			}
 			sel := columns.taken(by, everyRow(nil, rows.N), 0)
-			rows = &tail.Rows{Columns: make([]*eval.Vector, len(columns.vector)), N: len(sel)}
+			rows = &operators.Rows{Columns: make([]*eval.Vector, len(columns.vector)), N: len(sel)}
 			for i, v := range columns.vector {
-				rows.Columns[i] = tail.Gather(v, sel)
+				rows.Columns[i] = values.Gather(v, sel)
 			}
 		}
 		if err := yield(rows); err != nil {
@@ -153,7 +153,7 @@ func (r *references) Read(n plan.Node, yield func(*tail.Rows) error) error {
 
 // explain adds to an error that the reference streams did not suffice for a computation.
 func (r *references) explain(err error) error {
-	if !errors.Is(err, tail.ErrMemory) {
+	if !errors.Is(err, operators.ErrMemory) {
 		return r.s.located(err)
 	}
 	var names []string
@@ -202,12 +202,12 @@ func (was *joined) picked(rows []int32, room *[][]int32) (now joined) {
 // lookup joins rows with rows that the joiner keeps.
 type lookup struct {
 	*Broadcast
-	kept *tail.Lookup
+	kept *operators.Lookup
 	out  []*eval.Vector
 	room [][]int32 // memory for probe
 }
 
-func newLookup(b *Broadcast, x *tail.Executor, m *eval.Meter) (*lookup, error) {
+func newLookup(b *Broadcast, x *operators.Executor, m *eval.Meter) (*lookup, error) {
 	kept, err := x.NewLookup(b.Join, b.wanted, m)
 	return &lookup{Broadcast: b, kept: kept}, err
 }
@@ -223,7 +223,7 @@ func (l *lookup) fork(m *eval.Meter) (*lookup, error) {
 func (l *lookup) probe(columns []*eval.Vector, n int, sel []int32, at *joined, to func(columns []*eval.Vector, n int) error) error {
 	was := *at
 	defer func() { *at = was }()
-	return l.kept.Probe(&tail.Rows{Columns: columns, N: n}, sel, func(out *tail.Rows, left, right []int32) error {
+	return l.kept.Probe(&operators.Rows{Columns: columns, N: n}, sel, func(out *operators.Rows, left, right []int32) error {
 		*at = was.picked(left, &l.room)
 		switch {
 		case l.numbered() && l.Swapped:

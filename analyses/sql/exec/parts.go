@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"math"
 
-	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/exec/operators"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/syntax"
-	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/analyses/sql/values"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -29,29 +29,25 @@ func appendPacked(b []byte, v *eval.Vector, row int32) []byte {
 	case v.IsNull(row):
 		return append(b, 0)
 	case v.Kind == types.Text:
-		return append(binary.AppendUvarint(append(b, present), uint64(len(v.Texts[row]))), v.Texts[row]...)
-	case IsInteger(v.Kind):
-		return binary.AppendVarint(append(b, present), v.Ints[row])
+		return append(binary.AppendUvarint(append(b, values.Present), uint64(len(v.Texts[row]))), v.Texts[row]...)
+	case values.IsInteger(v.Kind):
+		return binary.AppendVarint(append(b, values.Present), v.Ints[row])
 	}
-	return appendValue(b, v, row, false)
-}
-
-func IsInteger(k types.Kind) bool {
-	return k == types.BigInt || k == types.Decimal || k == types.Date || k == types.Timestamp
+	return values.Append(b, v, row, false)
 }
 
 // cutPacked appends the value that b begins with to v, which has n rows, and returns the rest of b.
 func cutPacked(v *eval.Vector, n int, b []byte) (rest []byte, err error) {
 	switch {
 	case len(b) == 0:
-		return nil, errValue
+		return nil, values.ErrMalformed
 	case b[0] == 0:
-		if _, err = CutValue(v, n, []byte{null}); err != nil {
+		if _, err = values.Cut(v, n, []byte{values.Null}); err != nil {
 			return nil, err
 		}
 		return b[1:], nil
-	case v.Kind != types.Text && !IsInteger(v.Kind):
-		return CutValue(v, n, b)
+	case v.Kind != types.Text && !values.IsInteger(v.Kind):
+		return values.Cut(v, n, b)
 	}
 	for len(v.Nulls) < n/64+1 {
 		v.Nulls = append(v.Nulls, 0)
@@ -59,7 +55,7 @@ func cutPacked(v *eval.Vector, n int, b []byte) (rest []byte, err error) {
 	if v.Kind == types.Text {
 		size, used := binary.Uvarint(b[1:])
 		if used <= 0 || size > uint64(len(b)-1-used) {
-			return nil, errValue
+			return nil, values.ErrMalformed
 		}
 		b = b[1+used:]
 		v.Texts = append(v.Texts, string(b[:size]))
@@ -67,7 +63,7 @@ func cutPacked(v *eval.Vector, n int, b []byte) (rest []byte, err error) {
 	}
 	i, used := binary.Varint(b[1:])
 	if used <= 0 {
-		return nil, errValue
+		return nil, values.ErrMalformed
 	}
 	v.Ints = append(v.Ints, i)
 	return b[1+used:], nil
@@ -86,7 +82,7 @@ rows:
 			if w.DropNull && v.IsNull(i) {
 				continue rows
 			}
-			w.key = appendValue(w.key, v, i, true)
+			w.key = values.Append(w.key, v, i, true)
 		}
 		for _, c := range travels {
 			if w.row = appendPacked(w.row, columns[c], i); len(w.row) > FoldBytes {
@@ -113,12 +109,12 @@ func (l *Leaf) beside() (columns []int) {
 }
 
 // waited yields the waiting rows of a source in the order in which the aggregator got them.
-func (l *Leaf) waited(t *fold.Table, yield func(*tail.Rows) error) error {
+func (l *Leaf) waited(t *fold.Table, yield func(*operators.Rows) error) error {
 	inKey, beside := l.inKey(), l.beside()
 	for lo := 0; lo < t.Len(); lo += AtOnce {
 		t.Pause()
 		n := min(AtOnce, t.Len()-lo)
-		r := &tail.Rows{N: n, Columns: make([]*eval.Vector, len(l.Fields))}
+		r := &operators.Rows{N: n, Columns: make([]*eval.Vector, len(l.Fields))}
 		keys := make([]*eval.Vector, len(l.Parts))
 		for k, e := range l.Parts {
 			keys[k] = &eval.Vector{Kind: e.Type().Kind}
@@ -132,7 +128,7 @@ func (l *Leaf) waited(t *fold.Table, yield func(*tail.Rows) error) error {
 		for i := range n {
 			b, err := t.KeyText(lo+i, 0), error(nil)
 			for _, v := range keys {
-				if b, err = CutValue(v, i, b); err != nil {
+				if b, err = values.Cut(v, i, b); err != nil {
 					return err
 				}
 			}
@@ -150,7 +146,7 @@ func (l *Leaf) waited(t *fold.Table, yield func(*tail.Rows) error) error {
 	return nil
 }
 
-// PartSource gives package tail the rows of one part of a region.
+// PartSource gives package operators the rows of one part of a region.
 type PartSource struct {
 	R      *Region
 	Tables []*fold.Table // all tables of the analysis
@@ -158,7 +154,7 @@ type PartSource struct {
 
 func (p PartSource) Has(n plan.Node) bool { _, ok := p.R.Of[n]; return ok }
 
-func (p PartSource) Read(n plan.Node, yield func(*tail.Rows) error) error {
+func (p PartSource) Read(n plan.Node, yield func(*operators.Rows) error) error {
 	l := p.R.Sources[p.R.Of[n]]
 	if l.Keep == KeepGroups {
 		if p.R.Early[n] {
@@ -195,11 +191,11 @@ func (s *Fragments) FinishPart(table int, tables []*fold.Table, full func()) err
 	t := tables[table]
 	most := withinMemory(partBytes, t.Memory())
 	w.meter.Limit(t.Memory())
-	x := tail.New(PartSource{r, tables}, int64(most), r.Base)
+	x := operators.New(PartSource{r, tables}, int64(most), r.Base)
 	x.SetPause(t.Pause)
 	x.Limit(t.Memory())
 	settled := 0
-	err := x.Each(r.Base, func(rows *tail.Rows, sel []int32) error {
+	err := x.Each(r.Base, func(rows *operators.Rows, sel []int32) error {
 		t.Pause()
 		if r.Keys > 0 {
 			w.pos.groups = rows.Columns[:r.Keys]
@@ -217,7 +213,7 @@ func (s *Fragments) FinishPart(table int, tables []*fold.Table, full func()) err
 		}
 		return t.Err()
 	})
-	if errors.Is(err, tail.ErrMemory) {
+	if errors.Is(err, operators.ErrMemory) {
 		err = fmt.Errorf(
 			"the rows of one part of the join by %s in one aggregator: %w; a single key that most rows have has all of them in one part",
 			r.KeyNames(), err)

@@ -5,8 +5,8 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/exec/operators"
 	"posta.dev/posta/analyses/sql/plan"
-	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/rows/fold"
 )
@@ -26,8 +26,8 @@ type PassedKey struct {
 	Sorted bool
 }
 
-// PassedLeaf is the node that package tail reads in place of the leaf. It has the columns of the leaf's node and, if rows have positions,
-// one for these.
+// PassedLeaf is the node that package operators reads in place of the leaf. It has the columns of the leaf's node and, if rows have
+// positions, one for these.
 type PassedLeaf struct {
 	Leaf *Leaf
 	Out  []plan.Field
@@ -37,9 +37,9 @@ func (n *PassedLeaf) Fields() []plan.Field { return n.Out }
 
 // Rows makes rows of the answer of some rows of the leaf's table.
 func (p *PassOn) Rows(s *Fragments, t *fold.Table, emit func(row ...any)) error {
-	x := tail.New(passedSource{p.Leaf, t}, TailBytes, p.Plan)
+	x := operators.New(passedSource{p.Leaf, t}, TailBytes, p.Plan)
 	row := make([]any, len(p.Cells))
-	err := x.Each(p.Plan, func(r *tail.Rows, sel []int32) error {
+	err := x.Each(p.Plan, func(r *operators.Rows, sel []int32) error {
 		for _, i := range sel {
 			for k, c := range p.Cells {
 				row[k] = c.cell(r.Columns[c.Column], i)
@@ -80,7 +80,7 @@ func (c *PassedKey) cell(v *eval.Vector, i int32) any {
 	return v.Ints[i]
 }
 
-// passedSource gives package tail some rows of a leaf, in any order.
+// passedSource gives package operators some rows of a leaf, in any order.
 type passedSource struct {
 	leaf *Leaf
 	t    *fold.Table
@@ -91,7 +91,7 @@ func (p passedSource) Has(n plan.Node) bool {
 	return is
 }
 
-func (p passedSource) Read(_ plan.Node, yield func(*tail.Rows) error) error {
+func (p passedSource) Read(_ plan.Node, yield func(*operators.Rows) error) error {
 	l, t := p.leaf, p.t
 	if l.Keep == KeepGroups {
 		return l.Groups.some(t, nil, t.Rows(), yield)
@@ -101,7 +101,7 @@ func (p passedSource) Read(_ plan.Node, yield func(*tail.Rows) error) error {
 		place, row = func(i, _ int) []byte { first, _ := t.MinText(i, 0); return first }, func(i int) []byte { return t.KeyText(i, 0) }
 	}
 	next := 0
-	return l.rows(t, t.Len(), func(i int) ([]byte, error) { return row(i), nil }, func(r *tail.Rows) error {
+	return l.rows(t, t.Len(), func(i int) ([]byte, error) { return row(i), nil }, func(r *operators.Rows) error {
 		v := &eval.Vector{Kind: types.Text, Nulls: make([]uint64, r.N/64+1)}
 		for i := range r.N {
 			v.Texts = append(v.Texts, string(place(next+i, 0)))

@@ -3,17 +3,16 @@ package exec
 import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/values"
 	"posta.dev/posta/rows/fold"
 )
 
 // position locates the rows of a batch: see Order in the package's documentation.
 type position struct {
-	of      []byte // file and line of the batch
-	at      int64  // number of the first row in the slice
-	joined  joined
-	groups  []*eval.Vector // keys of groups, which locate each row; nil if rows are located by files
-	scratch []byte
-	order   []byte
+	of     []byte // file and line of the batch
+	at     int64  // number of the first row in the slice
+	joined joined
+	groups []*eval.Vector // keys of groups, which locate each row; nil if rows are located by files
 }
 
 func (p *position) begin(pos analyses.Position) {
@@ -23,7 +22,7 @@ func (p *position) begin(pos analyses.Position) {
 func (p *position) append(b []byte, row int32) []byte {
 	if p.groups != nil {
 		for _, v := range p.groups {
-			b = appendValue(b, v, row, true)
+			b = values.Append(b, v, row, true)
 		}
 		return b
 	}
@@ -39,19 +38,4 @@ func (p *position) append(b []byte, row int32) []byte {
 		b = fold.AppendInt(b, int64(numbers[row]))
 	}
 	return b
-}
-
-// cutPosition returns the bytes after the position that b begins with. before and after are the counts of joined rows'
-// numbers in it.
-func cutPosition(b []byte, before, after int) (_ []byte, err error) {
-	ints := func(n int) {
-		for ; n > 0 && err == nil; n-- {
-			_, b, err = fold.CutInt(b)
-		}
-	}
-	if ints(before); err == nil {
-		_, b, err = fold.CutText(b)
-	}
-	ints(2 + after)
-	return b, err
 }

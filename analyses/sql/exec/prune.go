@@ -3,8 +3,8 @@ package exec
 import (
 	"errors"
 
+	"posta.dev/posta/analyses/sql/exec/operators"
 	"posta.dev/posta/analyses/sql/plan"
-	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -25,7 +25,7 @@ const sampledGroups = 4 * AtOnce
 func (h *Having) Prune(t *fold.Table) {
 	keep, kept := make([]uint64, (t.Len()+63)/64), 0
 	src := &orderedGroups{leaf: h.Leaf, t: t}
-	err := tail.New(src, TailBytes, h.Plan).Each(h.Plan, func(_ *tail.Rows, sel []int32) error {
+	err := operators.New(src, TailBytes, h.Plan).Each(h.Plan, func(_ *operators.Rows, sel []int32) error {
 		if src.from >= sampledGroups && kept > src.from/2 {
 			return errKeepsMost
 		}
@@ -42,7 +42,7 @@ func (h *Having) Prune(t *fold.Table) {
 	t.Retain(func(row int) bool { return keep[row/64]>>(row%64)&1 != 0 })
 }
 
-// orderedGroups gives package tail all groups of a table, in the order of their row numbers.
+// orderedGroups gives package operators all groups of a table, in the order of their row numbers.
 type orderedGroups struct {
 	leaf *Leaf
 	t    *fold.Table
@@ -54,7 +54,7 @@ func (g *orderedGroups) Has(n plan.Node) bool {
 	return is
 }
 
-func (g *orderedGroups) Read(_ plan.Node, yield func(*tail.Rows) error) error {
+func (g *orderedGroups) Read(_ plan.Node, yield func(*operators.Rows) error) error {
 	rows := make([]int, 0, AtOnce)
 	for ; g.from < g.t.Len(); g.from += len(rows) {
 		rows = rows[:0]

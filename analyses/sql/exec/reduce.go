@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"posta.dev/posta/analyses/sql/exec/operators"
 	"posta.dev/posta/analyses/sql/plan"
-	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/fold"
 )
@@ -92,7 +92,7 @@ func (s *Fragments) Reduce(r *Root, tables []*fold.Table, emit func(row ...any))
 		memory = tables[0].Memory()
 		most = withinMemory(TailBytes, memory)
 	}
-	x := tail.New(src, int64(most), r.Plan)
+	x := operators.New(src, int64(most), r.Plan)
 	if len(tables) > 0 {
 		x.SetPause(tables[0].Pause)
 		x.Limit(memory)
@@ -110,7 +110,7 @@ func (s *Fragments) Reduce(r *Root, tables []*fold.Table, emit func(row ...any))
 
 // lowered names limits.memory in an error about memory if that has lowered the bound.
 func lowered(err error, most, bound int) error {
-	if most == bound || !errors.Is(err, tail.ErrMemory) {
+	if most == bound || !errors.Is(err, operators.ErrMemory) {
 		return err
 	}
 	return fmt.Errorf("%w; limits.memory of the topology allows %d MiB", err, most>>20)

@@ -11,7 +11,7 @@ import (
 // Region is a part of the plan that aggregators compute.
 type Region struct {
 	Leaf *Leaf     // folds the rows of base as other leaves fold those of a scan; its own scan is nil
-	Base plan.Node // the node whose rows package tail computes, part by part
+	Base plan.Node // the node whose rows package operators computes, part by part
 	// if base has groups: how many of its first columns are their keys, which then locate its rows; 0: rows have no place
 	Keys    int
 	Sources []*Leaf            // leaves whose rows wait in the aggregators, or are groups there

@@ -2,8 +2,9 @@ package exec
 
 import (
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/exec/operators"
 	"posta.dev/posta/analyses/sql/plan"
-	"posta.dev/posta/analyses/sql/tail"
+	"posta.dev/posta/analyses/sql/values"
 )
 
 // Unnest is a step of a leaf: it makes one row for each item of the lists in each row. The place of the new row is the place
@@ -34,7 +35,7 @@ func (s *spread) rows(columns []*eval.Vector, n int, sel []int32, at *joined, to
 	}
 	was := *at
 	defer func() { *at = was }()
-	return tail.Spread(lists, sel, s.of.Outer, func(rows, items []int32, made []*eval.Vector) error {
+	return operators.Spread(lists, sel, s.of.Outer, func(rows, items []int32, made []*eval.Vector) error {
 		if err := s.meter.Rows(len(rows)); err != nil {
 			return err
 		}
@@ -45,7 +46,7 @@ func (s *spread) rows(columns []*eval.Vector, n int, sel []int32, at *joined, to
 			if !s.of.wanted[i] {
 				c = nil
 			}
-			s.out = append(s.out, tail.Gather(c, rows))
+			s.out = append(s.out, values.Gather(c, rows))
 		}
 		s.out = append(s.out, made...)
 		return to(s.out, len(rows))

@@ -4,35 +4,36 @@ import (
 	"errors"
 	"slices"
 
-	"posta.dev/posta/analyses/sql/plan"
-
+	"posta.dev/posta/analyses/sql/aggregate"
 	"posta.dev/posta/analyses/sql/eval"
-	"posta.dev/posta/analyses/sql/tail"
+	"posta.dev/posta/analyses/sql/exec/operators"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/rows/fold"
 )
 
 // worker computes a leaf.
 type worker struct {
 	*Leaf
-	x      *tail.Executor // has computed the right sides of joins and the queries; nil if there are none
+	x      *operators.Executor // has computed the right sides of joins and the queries; nil if there are none
 	meter  *eval.Meter
 	steps  []step
 	last   *LedTo // of those with which the leaf begins; nil if there is none, or steps compute them
 	ready  bool
 	swaps  bool // the numbers of partners stand before the place of a row
 	keys   []*eval.Program
-	args   []*eval.Program // by aggregate; nil if it has no argument
-	filter []*eval.Program // by aggregate; nil if it has no FILTER
-	bys    []*eval.Program // by aggregate; nil if it has no order
+	args   [][]*eval.Program // by aggregate
+	filter []*eval.Program   // by aggregate; nil if it has no FILTER
+	states []aggregate.State // by aggregate: what was added since the last settle
+	in     []aggregate.Rows  // by aggregate
+	held   []int64           // by aggregate, how many bytes its state has beside its groups
 	orders []*eval.Program
-	added  []Accumulator // by aggregate
 	cache  eval.KeyCache
 	vector []*eval.Vector // the values of keys
 	key    []byte
 	row    []byte
-	into   []int
+	into   []int32
 	rows   []int32 // the rows that pass the filter of an aggregate
-	passed []int   // their groups
+	passed []int32 // their groups
 	counts groupCounts
 	sel    []int32
 	pos    position
@@ -115,20 +116,24 @@ func (w *worker) prepareEnd(program func(plan.Expr) *eval.Program) {
 		for _, k := range g.Node.Keys {
 			w.keys = append(w.keys, program(k))
 		}
+		w.held = make([]int64, len(g.Aggs))
 		for i := range g.Aggs {
-			var arg, filter, by *eval.Program
-			if o := g.Aggs[i].by; o != nil {
-				by = program(o.X)
+			x := &g.Aggs[i]
+			in := aggregate.Rows{Args: make([]*eval.Vector, len(x.args)), Cell: x.cell}
+			if x.of.Placed {
+				in.Place = w.pos.append
 			}
-			if x := &g.Aggs[i]; x.arg != nil {
-				arg = program(x.arg)
+			var args []*eval.Program
+			for _, e := range x.args {
+				args = append(args, program(e))
 			}
-			if f := g.Aggs[i].from.Filter; f != nil {
+			var filter *eval.Program
+			if f := x.from.Filter; f != nil {
 				filter = program(f)
 			}
-			w.args, w.filter, w.bys = append(w.args, arg), append(w.filter, filter), append(w.bys, by)
+			w.args, w.filter = append(w.args, args), append(w.filter, filter)
+			w.in, w.states = append(w.in, in), append(w.states, x.state())
 		}
-		w.added = make([]Accumulator, len(g.Aggs))
 	}
 	if l.Keep == KeepParts {
 		for _, k := range l.Parts {
@@ -142,14 +147,13 @@ func (w *worker) prepareEnd(program func(plan.Expr) *eval.Program) {
 	}
 }
 
-// settle writes the worker's accumulators to the table that is flushed next.
+// settle writes the states of the worker to the table that is flushed next.
 func (w *worker) settle(t *fold.Table) {
 	w.worst = nil
 	w.cache.Forget()
-	for a := range w.added {
-		if x := &w.Groups.Aggs[a]; x.accumulates() && !x.distinct {
-			w.key = w.added[a].settle(x, t, w.key)
-		}
+	for a, s := range w.states {
+		s.Encode(t, w.Groups.Aggs[a].cell)
+		w.held[a] = 0
 	}
 }
 

@@ -1,10 +1,8 @@
 package optimize
 
 import (
-	"posta.dev/posta/analyses/sql/plan"
-
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -75,7 +73,7 @@ func (c *constants) computable(e plan.Expr) bool {
 	case *plan.Cast:
 		is = bounded(e.T) && c.computable(e.X)
 	case *plan.Apply:
-		is = bounded(e.T) && e.Func != bind.OneRow && len(e.Args) > 0
+		is = bounded(e.T) && e.Func != plan.OneRow && len(e.Args) > 0
 		for _, a := range e.Args {
 			is = is && c.computable(a)
 		}

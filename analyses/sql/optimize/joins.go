@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"posta.dev/posta/analyses/sql/aggregate"
 	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/sizes"
-
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -53,7 +53,7 @@ func (a *arranger) below(n plan.Node, free bool) plan.Node {
 	case *plan.Filter, *plan.Project, *plan.Unnest:
 		left = free
 	case *plan.Aggregation:
-		left = !slices.ContainsFunc(n.Aggs, plan.SeesOrder)
+		left = !slices.ContainsFunc(n.Aggs, aggregate.SeesOrder)
 	case *plan.Join:
 		if free {
 			if g := a.groupOf(n); g != nil {

@@ -158,9 +158,3 @@ func constant(e Expr) bool {
 
 // Pushable reports whether a condition may be computed for other rows than those it stands above: it never fails, and asks no query.
 func Pushable(e Expr) bool { return !MayFail(e) && len(QueriesIn(e)) == 0 }
-
-// SeesOrder reports whether an aggregate may depend on the order of its rows.
-func SeesOrder(a *Aggregate) bool {
-	f := types.Find(a.Func)
-	return f == nil || !f.Unordered
-}

@@ -96,12 +96,6 @@ type Unbound interface {
 	Asks() bool                            // whether its value is that of a query
 }
 
-// Interval is a length of time. Its parts are not converted into each other, because a month has no fixed number of days.
-type Interval struct {
-	Months, Days int32
-	Micros       int64
-}
-
 // Frame is a window's frame. X of a bound is a constant, or nil.
 type Frame struct {
 	Range  bool
@@ -324,3 +318,7 @@ func IsWindow(e Expr) bool    { _, ok := e.(*WindowCall); return ok }
 
 // Numbers returns a function that gives equal expressions the same number, and others another one.
 func Numbers() func(Expr) int { return NewNumbering().Number }
+
+// OneRow is the operator that returns its first operand. Its second operand is the number of rows of a query used as a value;
+// it fails if that is above 1.
+const OneRow = "ONE ROW"

@@ -8,11 +8,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"posta.dev/posta/analyses/sql/exec"
-
-	"posta.dev/posta/analyses/sql/catalog"
-
 	"posta.dev/posta/analyses/local"
+	"posta.dev/posta/analyses/sql/catalog"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/rows/exact"
 )
@@ -93,21 +90,5 @@ func TestDoublesOfAnyAmount(t *testing.T) {
 				t.Fatalf("of %d groups: %v, want %v", groups, row, want)
 			}
 		}
-	}
-}
-
-// TestManyLargeDoubles: more numbers than an exact.Small has room for.
-func TestManyLargeDoubles(t *testing.T) {
-	const rounds = 3 * exact.MostSmall / exec.Slice
-	v := math.Nextafter(1<<42, 0)
-	var a exec.Accumulator
-	a.Grow(exec.SumFloats, 1)
-	rows, into := make([]int32, exec.Slice), make([]int, exec.Slice)
-	for range rounds {
-		a.AddFloats(nil, nil, []float64{v}, rows, into)
-	}
-	a.TakeSmall()
-	if got, want := a.Sums[0].Value(), v*exec.Slice*rounds; got != want {
-		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses/sql/catalog"
-
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/test/analysistest"

@@ -17,7 +17,7 @@ import (
 
 // A join of a table with small ones is computed where the rows of the table are (a broadcast join). The small tables are
 // reference streams, which every joiner has whole (R11). So only the joined rows travel, or the groups that they are folded
-// into. The small side need not be a table: with package tail, a joiner computes any plan over small tables, and any query that
+// into. The small side need not be a table: with package operators, a joiner computes any plan over small tables, and any query that
 // is used as a value.
 // MaxReference bounds the bytes of all values that are read from small tables together, as estimated from the sizes of files
 // and from samples.

@@ -6,13 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/exec"
-
-	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/exec"
+	"posta.dev/posta/analyses/sql/exec/operators"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/syntax"
-	"posta.dev/posta/analyses/sql/tail"
 )
 
 // Check finds what the engine cannot do yet, before anything is started. For this it runs the tail over no rows. Nodes do not
@@ -30,10 +28,10 @@ func Check(p *Plan) error {
 			return err
 		}
 	}
-	x := tail.New(empty{func(n plan.Node) bool { return s.ByNode[n] != nil }}, exec.TailBytes, s.roots[0].Plan)
+	x := operators.New(empty{func(n plan.Node) bool { return s.ByNode[n] != nil }}, exec.TailBytes, s.roots[0].Plan)
 	_, err = x.Run(s.roots[0].Plan)
 	for _, r := range s.Regions {
-		_, failed := tail.New(empty{exec.PartSource{R: r, Tables: nil}.Has}, exec.TailBytes, r.Base).Run(r.Base)
+		_, failed := operators.New(empty{exec.PartSource{R: r, Tables: nil}.Has}, exec.TailBytes, r.Base).Run(r.Base)
 		err = errors.Join(err, failed)
 	}
 	if errors.Is(err, eval.ErrUnsupported) { // other errors are about values, and real rows may not cause them
@@ -92,4 +90,4 @@ type empty struct{ has func(n plan.Node) bool }
 
 func (e empty) Has(n plan.Node) bool { return e.has(n) }
 
-func (e empty) Read(plan.Node, func(*tail.Rows) error) error { return nil }
+func (e empty) Read(plan.Node, func(*operators.Rows) error) error { return nil }

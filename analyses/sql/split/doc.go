@@ -6,8 +6,8 @@
 // # Two halves
 //
 // The statement is bound to a plan, which the rules of package optimize make cheaper. Its lower part is computed where the rows are, by
-// package exec, and its upper part in the reducer, by package tail (Q7). Between them are the plan's *leaves*. A leaf is a node over one
-// table, with only filters, projections and joins with small tables below it. It keeps one of these:
+// package exec, and its upper part in the reducer, by package operators (Q7). Between them are the plan's *leaves*. A leaf is a node over
+// one table, with only filters, projections and joins with small tables below it. It keeps one of these:
 //
 //	groups   GROUP BY with aggregates that tables of package fold hold: joiners fold, aggregators merge
 //	         (DISTINCT values of an aggregate are rows of a table of their own)

@@ -3,12 +3,12 @@ package split
 import (
 	"slices"
 
+	"posta.dev/posta/analyses/sql/aggregate"
 	"posta.dev/posta/analyses/sql/exec"
-
 	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/analyses/sql/values"
 )
 
 // Where aggregators join a large table with others and then group by the key of the join, the rows of that table are grouped by the
@@ -47,11 +47,8 @@ func (s *statement) eagerly(r *exec.Region, n *plan.Aggregation, keys []plan.Exp
 	}
 	to := &plan.Aggregation{Input: in, Keys: n.Keys, Sets: n.Sets, Out: n.Out}
 	for i, a := range n.Aggs {
-		f := a.Func
-		if f == "count" {
-			f = "sum"
-		}
-		to.Aggs = append(to.Aggs, plan.Typed(&plan.Aggregate{Func: f, Args: []plan.Expr{parts[i].Ref(a.At)}}, a.T, a.At))
+		of := &plan.Aggregate{Func: aggregate.Find(a.Func).Parts, Args: []plan.Expr{parts[i].Ref(a.At)}}
+		to.Aggs = append(to.Aggs, plan.Typed(of, a.T, a.At))
 	}
 	return to
 }
@@ -64,15 +61,15 @@ func splits(a *plan.Aggregate) bool {
 	if len(a.Args) == 1 && plan.MayFail(a.Args[0]) {
 		return false
 	}
-	switch a.Func {
-	case "count":
+	of := aggregate.Find(a.Func)
+	switch {
+	case of == nil || of.Parts == "":
+		return false
+	case of.Zero: // a count is one of values of any type
 		return true
-	case "sum":
-		return exec.IsInteger(a.Args[0].Type().Kind)
-	case "min", "max":
-		return exec.Ordered(a.Args[0].Type().Kind) && a.Args[0].Type().Kind != types.Double
 	}
-	return false
+	kind := a.Args[0].Type().Kind // DOUBLEs are rounded, and one of equal ones is chosen
+	return values.Ordered(kind) && kind != types.Double
 }
 
 // below returns a node like n in which the rows of one table have been grouped by keys, and the columns that have the aggregates of these
@@ -160,7 +157,7 @@ func (e *eager) grouped(n plan.Node, keys, args []plan.Expr, used plan.Set) (pla
 	var kept plan.Set
 	for i, k := range keys {
 		c, ok := k.(*plan.Column)
-		if !ok || kept.Has(c.ID) || !exec.Ordered(c.T.Kind) || c.T.Kind == types.Double {
+		if !ok || kept.Has(c.ID) || !values.Ordered(c.T.Kind) || c.T.Kind == types.Double {
 			return nil, nil
 		}
 		kept.Add(c.ID)

@@ -13,15 +13,14 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"posta.dev/posta/analyses/sql/catalog"
-
-	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/catalog"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/exec/operators"
+	"posta.dev/posta/analyses/sql/functions"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/syntax"
-	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -77,8 +76,8 @@ var hostileConstants = map[types.Kind][]string{
 
 // hostileRows makes n rows with random values; about every sixth is NULL. Texts have a dictionary if coded is set, as those that a parser
 // has read.
-func hostileRows(r *rand.Rand, n int, coded bool) *tail.Rows {
-	rows := &tail.Rows{N: n}
+func hostileRows(r *rand.Rand, n int, coded bool) *operators.Rows {
+	rows := &operators.Rows{N: n}
 	for _, f := range append(hostileTable.Fields, plan.Field{Type: types.Of(types.Text)}, plan.Field{Type: types.Of(types.BigInt)}) {
 		values := hostileValues[f.Type.Kind]
 		v := eval.NewVector(f.Type.Kind, n)
@@ -145,7 +144,7 @@ func hostileScalars() []string {
 
 // hostileCalls are calls of all functions of a class, with each number of arguments.
 func hostileCalls(class types.Class) (list []string) {
-	for _, f := range types.Functions {
+	for _, f := range functions.All() {
 		// hostileScalars has these, with each unit
 		if f.Class != class || f.Session || f.Name == "date_part" || f.Name == "date_trunc" || f.Name == "date_diff" {
 			continue
@@ -252,7 +251,7 @@ func TestN7_NoExpressionPanics(t *testing.T) {
 				return
 			}
 			survives(t, text, func() {
-				_, _ = tail.New(&tail.Tables{Rows: map[string]*tail.Rows{"t": coded}}, 1<<26, root).Run(root)
+				_, _ = operators.New(&operators.Tables{Rows: map[string]*operators.Rows{"t": coded}}, 1<<26, root).Run(root)
 				project := root.(*plan.Project)
 				if _, direct := project.Input.(*plan.Scan); !direct {
 					return
@@ -262,7 +261,7 @@ func TestN7_NoExpressionPanics(t *testing.T) {
 					return
 				}
 				computed[template]++
-				for _, rows := range []*tail.Rows{plain, coded} {
+				for _, rows := range []*operators.Rows{plain, coded} {
 					v, err := p.Run(rows.Columns, rows.N, nil)
 					for i := range int32(rows.N) {
 						if err != nil {
@@ -318,8 +317,8 @@ func TestN7_NoAggregatePanics(t *testing.T) {
 			}
 			computed++
 			survives(t, text, func() {
-				for _, of := range []*tail.Rows{rows, empty} {
-					_, _ = tail.New(&tail.Tables{Rows: map[string]*tail.Rows{"t": of}, Batch: 10}, 1<<26, root).Run(root)
+				for _, of := range []*operators.Rows{rows, empty} {
+					_, _ = operators.New(&operators.Tables{Rows: map[string]*operators.Rows{"t": of}, Batch: 10}, 1<<26, root).Run(root)
 				}
 			})
 			// no file has such columns
@@ -346,7 +345,7 @@ func TestN7_NoAggregatePanics(t *testing.T) {
 
 // hostileFile writes rows as a file. A value that a field cannot hold rejects its row, so the file has two lines for each row: one has
 // empty fields in place of dates, times and texts.
-func hostileFile(rows *tail.Rows) (catalog.Table, fstest.MapFS) {
+func hostileFile(rows *operators.Rows) (catalog.Table, fstest.MapFS) {
 	table, b := catalog.Table{Name: "t", Files: "t.csv"}, strings.Builder{}
 	var at []int
 	for i, f := range hostileTable.Fields {

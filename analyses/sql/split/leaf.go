@@ -4,11 +4,10 @@ import (
 	"slices"
 
 	"posta.dev/posta/analyses/sql/exec"
-
 	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/sizes"
-
 	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/values"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -109,7 +108,7 @@ func (s *statement) keepBest(n plan.Node, l *exec.Leaf, b *exec.Best) error {
 
 func plainOrders(orders []plan.Order) bool {
 	for _, o := range orders {
-		if !exec.Ordered(o.X.Type().Kind) || exec.ContainsSubquery(o.X) || !exec.Computed(o.X) {
+		if !values.Ordered(o.X.Type().Kind) || exec.ContainsSubquery(o.X) || !exec.Computed(o.X) {
 			return false
 		}
 	}
@@ -163,7 +162,7 @@ func (s *statement) leafOf(n plan.Node) *exec.Leaf {
 }
 
 func orderedFields(n plan.Node) bool {
-	return !slices.ContainsFunc(n.Fields(), func(f plan.Field) bool { return !exec.Ordered(f.Type.Kind) })
+	return !slices.ContainsFunc(n.Fields(), func(f plan.Field) bool { return !values.Ordered(f.Type.Kind) })
 }
 
 // chain returns a leaf for a node that reads one large table with nothing but filters, projections, UNNEST and joins with small
@@ -230,10 +229,4 @@ func (s *statement) read(l *exec.Leaf) {
 		s.Refs[t] = true
 	}
 	l.Prune()
-	if l.Groups != nil {
-		for i := range l.Groups.Aggs {
-			x := &l.Groups.Aggs[i]
-			x.Before, x.After = l.Numbers()
-		}
-	}
 }

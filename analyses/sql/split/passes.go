@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"posta.dev/posta/analyses/sql/exec"
-
-	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/exec"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/analyses/sql/values"
 )
 
 // A pass is a session of its own (Q7). WHERE x > (SELECT avg(x) FROM t) over a large table t needs two passes: the first
@@ -105,7 +104,7 @@ func (p *Plan) Answered(pass *Plan, rows []string) (*Plan, error) {
 
 // numberOf returns the number of a query in the plan, 0 if its answer cannot be written into a plan.
 func numberOf(q *plan.Subquery) int {
-	if !q.Exists && !exec.Ordered(q.Plan.Fields()[0].Type.Kind) {
+	if !q.Exists && !values.Ordered(q.Plan.Fields()[0].Type.Kind) {
 		return 0
 	}
 	return q.Number
@@ -166,13 +165,13 @@ func inline(q *plan.Subquery, rows []string, ids *plan.IDs) (plan.Node, error) {
 		field = existsField(ids)
 	}
 	t := field.Type
-	if !exec.Ordered(t.Kind) {
+	if !values.Ordered(t.Kind) {
 		return nil, fmt.Errorf("%w: answer %d: a query of type %s", ErrPlan, q.Number, t)
 	}
 	v := &eval.Vector{Kind: t.Kind}
 	n := &plan.Inline{Out: []plan.Field{field}}
 	for i, row := range rows {
-		rest, err := exec.CutValue(v, i, []byte(row))
+		rest, err := values.Cut(v, i, []byte(row))
 		if err != nil || len(rest) > 0 {
 			return nil, fmt.Errorf("%w: answer %d: row %d is not a value of type %s", ErrPlan, q.Number, i+1, t)
 		}

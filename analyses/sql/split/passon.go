@@ -3,18 +3,17 @@ package split
 import (
 	"slices"
 
-	"posta.dev/posta/analyses/sql/exec"
-
-	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/sql/exec"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/analyses/sql/values"
 )
 
 // The reducer passes on the rows of a statement, and keeps none of them, if each row of the answer is made of one row of a leaf: above the
 // leaf are only filters, projections and orders. The outputs then sort the rows (analyses.Query.Rows), so the answer may have any length. A
 // row has cells for the keys of all orders, the outermost first, and for the place of the leaf's row: the keys of a group, or a position.
-// So its place is unique, and the answer is the same as that of package tail over all rows.
+// So its place is unique, and the answer is the same as that of package operators over all rows.
 
 // keyed is a key of the order while the plan is built: the column that has its values, and the number of the value.
 type keyed struct {
@@ -53,7 +52,7 @@ func (s *statement) passesOn(r *exec.Root) *exec.PassOn {
 		case *plan.Project:
 			b.project(n)
 		case *plan.Sort:
-			if slices.ContainsFunc(n.Keys, func(o plan.Order) bool { return !exec.Ordered(o.X.Type().Kind) }) {
+			if slices.ContainsFunc(n.Keys, func(o plan.Order) bool { return !values.Ordered(o.X.Type().Kind) }) {
 				return nil
 			}
 			b.sort(n)

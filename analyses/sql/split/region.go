@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"posta.dev/posta/analyses/sql/aggregate"
 	"posta.dev/posta/analyses/sql/exec"
-
 	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/values"
 )
 
 // A join of large tables is partitioned: the rows of both sides travel to the aggregator that owns the hash of their keys. When
-// both sides are complete, package tail joins them there. A region is a part of the plan that is computed in this way. All its
+// both sides are complete, package operators joins them there. A region is a part of the plan that is computed in this way. All its
 // joins and groups use the same keys, so each aggregator computes its part alone. What follows is folded in the aggregator, as a
 // joiner folds the rows of a leaf, and only folded rows travel to the reducer.
 //
@@ -220,7 +220,7 @@ func (s *statement) partition(r *exec.Region, n plan.Node, keys []plan.Expr, dro
 		return nil, false
 	}
 	for _, k := range keys {
-		if !exec.Ordered(k.Type().Kind) || !exec.Computed(k) {
+		if !values.Ordered(k.Type().Kind) || !exec.Computed(k) {
 			return nil, false
 		}
 	}
@@ -307,7 +307,7 @@ func sameGroups(a, b *exec.Leaf) bool {
 
 // partitionGroups partitions groups by some of their keys, so that all rows of a group are in one partition.
 func (s *statement) partitionGroups(r *exec.Region, n *plan.Aggregation, keys []plan.Expr, drop bool) (plan.Node, bool) {
-	if len(n.Sets) != 1 || len(n.Sets[0]) != len(n.Keys) || slices.ContainsFunc(n.Aggs, plan.SeesOrder) {
+	if len(n.Sets) != 1 || len(n.Sets[0]) != len(n.Keys) || slices.ContainsFunc(n.Aggs, aggregate.SeesOrder) {
 		return nil, false
 	}
 	for _, a := range n.Aggs {

@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"posta.dev/posta/analyses/sql/catalog"
-
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/parse"
+	"posta.dev/posta/analyses/sql/catalog"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/test/analysistest"
 )

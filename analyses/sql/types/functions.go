@@ -46,20 +46,12 @@ const (
 	conditions = "Conditions"
 	lists      = "Lists"
 	own        = "Posta's own"
-	aggregates = "Aggregates"
 	windows    = "Window functions"
 )
 
 const noRegexp = "a pattern that is not an RE2 expression"
 
-// summaries are the aggregates of SUMMARIZE. No statement can call them. quartiles gives the three quartiles as texts.
-var summaries = []Function{
-	{Name: "quartiles", Class: Aggregate, Group: aggregates, Forms: []string{"T -> TEXT[]"}, Nulls: Skips, About: "About the quartiles."},
-	{Name: "approx_unique", Class: Aggregate, Group: aggregates, Forms: []string{"T -> BIGINT"}, Nulls: Skips,
-		About: "About how many different values there are."},
-}
-
-// Functions are all functions, by group, in the order of the documentation.
+// Functions are all functions but the aggregates (see package aggregate), by group, in the order of the documentation.
 //
 // A form is written as `TEXT, BIGINT, BIGINT? -> TEXT`. ? marks arguments that may be left out, and ... arguments that may be repeated. T
 // stands for any type, the same at each place; N for any number; D for DATE or TIMESTAMP. ANY takes every value without conversion. A
@@ -255,65 +247,6 @@ var Functions = []Function{
 			"Numbers become text."},
 	{Name: "iso_minutes", Total: true, Group: own, Forms: []string{"TEXT -> BIGINT"}, Nulls: Own,
 		About: "The minutes of a duration as P1DT2H30M; NULL if it is none."},
-
-	{Name: "count", Unordered: true, Class: Aggregate, Group: aggregates, Forms: []string{"ANY? -> BIGINT"}, Nulls: Skips, Over: true,
-		About: "How many rows there are, or how many values that are not NULL."},
-	{Name: "sum", Unordered: true, Class: Aggregate, Group: aggregates,
-		Forms: []string{"BIGINT -> BIGINT", "DECIMAL -> SUM", "DOUBLE -> DOUBLE"},
-		Nulls: Skips, Over: true, Fails: "a sum that does not fit its type", About: "The sum: exact, of DOUBLEs rounded once at the end."},
-	{Name: "avg", Unordered: true, Aliases: []string{"mean"}, Class: Aggregate, Group: aggregates,
-		Forms: []string{"DOUBLE -> DOUBLE", "TIMESTAMP -> TIMESTAMP", "INTERVAL -> INTERVAL"}, Nulls: Skips, Over: true,
-		About: "The mean, rounded once."},
-	{Name: "min", Once: true, Unordered: true, Class: Aggregate, Group: aggregates, Forms: []string{"T -> T"}, Nulls: Skips, Over: true,
-		About: "The least value."},
-	{Name: "max", Once: true, Unordered: true, Class: Aggregate, Group: aggregates, Forms: []string{"T -> T"}, Nulls: Skips, Over: true,
-		About: "The greatest value."},
-	{Name: "min_by", Aliases: []string{"arg_min", "argmin"}, Class: Aggregate, Group: aggregates, Forms: []string{"T, ANY -> T"},
-		Nulls: Skips, About: "The first argument where the second is least."},
-	{Name: "max_by", Aliases: []string{"arg_max", "argmax"}, Class: Aggregate, Group: aggregates, Forms: []string{"T, ANY -> T"},
-		Nulls: Skips, About: "The first argument where the second is greatest."},
-	{Name: "bool_and", Once: true, Unordered: true, Class: Aggregate, Group: aggregates,
-		Forms: []string{"BOOLEAN -> BOOLEAN"}, Nulls: Skips,
-		About: "Whether all are true."},
-	{Name: "bool_or", Once: true, Unordered: true, Class: Aggregate, Group: aggregates, Forms: []string{"BOOLEAN -> BOOLEAN"}, Nulls: Skips,
-		About: "Whether one is true."},
-	{Name: "stddev_samp", Aliases: []string{"stddev"}, Class: Aggregate, Group: aggregates,
-		Forms: []string{"DOUBLE -> DOUBLE"}, Nulls: Skips,
-		About: "The standard deviation of a sample."},
-	{Name: "stddev_pop", Class: Aggregate, Group: aggregates, Forms: []string{"DOUBLE -> DOUBLE"}, Nulls: Skips,
-		About: "The standard deviation of all."},
-	{Name: "var_samp", Aliases: []string{"variance"}, Class: Aggregate, Group: aggregates,
-		Forms: []string{"DOUBLE -> DOUBLE"}, Nulls: Skips,
-		About: "The variance of a sample."},
-	{Name: "var_pop", Class: Aggregate, Group: aggregates, Forms: []string{"DOUBLE -> DOUBLE"}, Nulls: Skips,
-		About: "The variance of all."},
-	{Name: "corr", Class: Aggregate, Group: aggregates, Forms: []string{"DOUBLE, DOUBLE -> DOUBLE"}, Nulls: Skips,
-		About: "The correlation of two columns."},
-	{Name: "median", Unordered: true, Class: Aggregate, Group: aggregates,
-		Forms: []string{"BIGINT -> DOUBLE", "DECIMAL -> DECIMAL", "DOUBLE -> DOUBLE",
-			"TIMESTAMP -> TIMESTAMP"}, Nulls: Skips, About: "The middle value, or the mean of the two."},
-	{Name: "quantile_cont", Unordered: true, Class: Aggregate, Group: aggregates,
-		Forms: []string{"BIGINT, DOUBLE -> DOUBLE", "DECIMAL, DOUBLE -> DECIMAL",
-			"DOUBLE, DOUBLE -> DOUBLE", "TIMESTAMP, DOUBLE -> TIMESTAMP"}, Nulls: Skips,
-		About: "The value below which a share of the values lies, interpolated."},
-	{Name: "quantile_disc", Unordered: true, Aliases: []string{"quantile"}, Class: Aggregate, Group: aggregates,
-		Forms: []string{"T, DOUBLE -> T"},
-		Nulls: Skips, About: "The least value with at least a share of the values at or below it."},
-	{Name: "mode", Class: Aggregate, Group: aggregates, Forms: []string{"T -> T"}, Nulls: Skips,
-		About: "The most frequent value; of several the first."},
-	{Name: "any_value", Aliases: []string{"arbitrary"}, Class: Aggregate, Group: aggregates, Forms: []string{"T -> T"}, Nulls: Skips,
-		Ordered: true, About: "The first value that is not NULL."},
-	{Name: "first", Class: Aggregate, Group: aggregates, Forms: []string{"T -> T"}, Nulls: Own, Ordered: true,
-		About: "The value of the first row, which may be NULL."},
-	{Name: "last", Class: Aggregate, Group: aggregates, Forms: []string{"T -> T"}, Nulls: Own, Ordered: true,
-		About: "The value of the last row, which may be NULL."},
-	{Name: "string_agg", Aliases: []string{"group_concat", "listagg"}, Class: Aggregate, Group: aggregates,
-		Forms: []string{"TEXT, TEXT? -> TEXT"}, Nulls: Skips, Ordered: true,
-		About: "The texts with a separator, by default a comma, between them; other values are cast."},
-	{Name: "list", Aliases: []string{"array_agg"}, Class: Aggregate, Group: aggregates, Forms: []string{"TEXT -> TEXT[]"}, Nulls: Own,
-		Ordered: true, About: "The values as a list, NULL as well."},
-	{Name: "approx_count_distinct", Unordered: true, Class: Aggregate, Group: aggregates, Forms: []string{"ANY -> BIGINT"}, Nulls: Skips,
-		About: "How many different values there are: exact."},
 
 	{Name: "row_number", Class: Window, Group: windows, Forms: []string{"-> BIGINT"}, Nulls: Own, About: "The number of the row, from 1."},
 	{Name: "rank", Class: Window, Group: windows, Forms: []string{"-> BIGINT"}, Nulls: Own,

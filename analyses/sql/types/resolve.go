@@ -23,26 +23,8 @@ var byName = func() map[string]*Function {
 	return m
 }()
 
-// Find returns the function that a name in lower case stands for, nil if there is none.
+// Find returns the function that a name in lower case stands for, nil if there is none. Aggregates are in package aggregate.
 func Find(name string) *Function { return byName[name] }
-
-// Summary returns the aggregate of SUMMARIZE with a name, nil if there is none.
-func Summary(name string) *Function {
-	if i := slices.IndexFunc(summaries, func(f Function) bool { return f.Name == name }); i >= 0 {
-		return &summaries[i]
-	}
-	return nil
-}
-
-// Names returns the names and aliases of all functions, sorted.
-func Names() []string {
-	names := make([]string, 0, len(byName))
-	for n := range byName {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
-}
 
 // refusedFunctions are functions of the dialect that Posta lacks, with what to write instead.
 var refusedFunctions = map[string]string{

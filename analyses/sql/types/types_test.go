@@ -1,10 +1,13 @@
-package types
+package types_test
 
 import (
 	"errors"
 	"slices"
 	"strings"
 	"testing"
+
+	"posta.dev/posta/analyses/sql/functions"
+	. "posta.dev/posta/analyses/sql/types"
 )
 
 // typ parses a type as the tests write it.
@@ -160,7 +163,7 @@ func TestQ5_TypesOfFunctions(t *testing.T) {
 			}
 			args = append(args, a)
 		}
-		form, err := Find(c.name).Resolve(args)
+		form, err := functions.Find(c.name).Resolve(args)
 		if err == nil && form.Result.String() != c.want || err != nil && c.want != "" {
 			t.Errorf("%s(%s): %s, %v; want %s", c.name, c.args, form.Result, err, c.want)
 		}
@@ -172,16 +175,16 @@ func TestQ5_TypesOfFunctions(t *testing.T) {
 
 // Every form can be parsed and has a result, every name occurs once, and every function has its line.
 func TestQ4_TheCatalogueIsWhole(t *testing.T) {
-	known := append(slices.Clone(kindNames[:]), "T", "N", "D", "ANY")
-	results := append(slices.Clone(kindNames[:]), "T", "N", "D", "ROUND", "FLOOR", "PART", "SUM", "MOD")
+	known := append(slices.Clone(KindNames), "T", "N", "D", "ANY")
+	results := append(slices.Clone(KindNames), "T", "N", "D", "ROUND", "FLOOR", "PART", "SUM", "MOD")
 	names := map[string]bool{}
-	for _, f := range Functions {
+	for _, f := range functions.All() {
 		for _, n := range append([]string{f.Name}, f.Aliases...) {
 			if names[n] || n != strings.ToLower(n) {
 				t.Errorf("%s is there twice, or not in lower case", n)
 			}
 			names[n] = true
-			if refusedFunctions[n] != "" {
+			if Refused(n) {
 				t.Errorf("%s is refused, too", n)
 			}
 		}
@@ -192,11 +195,11 @@ func TestQ4_TheCatalogueIsWhole(t *testing.T) {
 			t.Errorf("%s is not an aggregate", f.Name)
 		}
 		for _, form := range f.Forms {
-			s := parseForm(form)
-			if !slices.Contains(results, s.result) {
+			params, result := ParseForm(form)
+			if !slices.Contains(results, result) {
 				t.Errorf("%s: the result of %s", f.Name, form)
 			}
-			for i, p := range s.params {
+			for i, p := range params {
 				if !slices.Contains(known, p) {
 					t.Errorf("%s: argument %d of %s", f.Name, i+1, form)
 				}
@@ -214,7 +217,7 @@ func TestQ4_WhatIsPromisedIsInTheCatalogue(t *testing.T) {
 		make_date strptime try_strptime strftime current_date haversine_km vader python_list iso_minutes list_contains len coalesce nullif greatest least if
 		count sum avg min max min_by arg_min max_by arg_max bool_and bool_or stddev_samp stddev_pop var_samp var_pop corr median quantile_cont quantile_disc mode any_value first last
 		string_agg list approx_count_distinct row_number rank dense_rank ntile lag lead first_value last_value`) {
-		if Find(n) == nil {
+		if functions.Find(n) == nil {
 			t.Errorf("there is no %s", n)
 		}
 	}

@@ -13,13 +13,13 @@ import (
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/exec/operators"
 	"posta.dev/posta/analyses/sql/plan"
-	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
 )
 
 // ours returns the rows of an answer as texts, with the same text for equal values.
-func ours(rows *tail.Rows, fields []plan.Field) [][]string {
+func ours(rows *operators.Rows, fields []plan.Field) [][]string {
 	out := make([][]string, rows.N)
 	for i := range out {
 		for k, f := range fields {

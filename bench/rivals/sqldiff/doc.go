@@ -1,5 +1,5 @@
-// Package sqldiff compares Posta's SQL with DuckDB: analyses/sql/tail and DuckDB answer the same random statements over the same random
-// tables, and must give the same rows, to the bit.
+// Package sqldiff compares Posta's SQL with DuckDB: analyses/sql/exec/operators and DuckDB answer the same random statements over the same
+// random tables, and must give the same rows, to the bit.
 //
 // Statements use the whole dialect: joins of all kinds, side by side and nested, queries as values, including correlated ones, WITH, groups
 // and grouping sets, windows with frames, QUALIFY, DISTINCT ON, set operations, functions of texts, numbers and dates. The answer of one

@@ -12,8 +12,8 @@ import (
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/exec/operators"
 	"posta.dev/posta/analyses/sql/plan"
-	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/bench/rivals/sqlrows"
 )
@@ -61,7 +61,7 @@ func (o *Oracle) Load(w *World) error {
 	return nil
 }
 
-func (o *Oracle) fill(t *plan.Table, rows *tail.Rows) (err error) {
+func (o *Oracle) fill(t *plan.Table, rows *operators.Rows) (err error) {
 	conn, err := o.db.Conn(context.Background())
 	if err != nil {
 		return err

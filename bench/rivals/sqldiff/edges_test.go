@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"testing"
 
+	"posta.dev/posta/analyses/sql/exec/operators"
 	"posta.dev/posta/analyses/sql/plan"
-	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -104,7 +104,7 @@ var edges = []string{
 }
 
 func TestQ5_EdgesAreAnsweredAsDuckDBDoes(t *testing.T) {
-	o, w := newOracle(t), &World{Source: &tail.Tables{Rows: map[string]*tail.Rows{}}}
+	o, w := newOracle(t), &World{Source: &operators.Tables{Rows: map[string]*operators.Rows{}}}
 	for _, text := range edges {
 		near := make([]bool, 10)
 		if ok, err := check(w, o, Statement{Text: text, Near: near}); err != nil {

@@ -10,8 +10,9 @@ import (
 
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/catalog"
+	"posta.dev/posta/analyses/sql/exec/operators"
 	"posta.dev/posta/analyses/sql/split"
-	"posta.dev/posta/analyses/sql/tail"
+	"posta.dev/posta/analyses/sql/values"
 	"posta.dev/posta/test/corpus"
 )
 
@@ -119,7 +120,7 @@ func TestD1_NodesDoNotChangeAnswers(t *testing.T) {
 			if passes > 1 {
 				several++
 			}
-			if errors.Is(failed, tail.ErrMemory) {
+			if errors.Is(failed, operators.ErrMemory) {
 				continue // a node has more
 			}
 			if failed != nil && err == nil && hides(failed) {
@@ -155,7 +156,7 @@ func TestD1_NodesDoNotChangeAnswers(t *testing.T) {
 // hides reports whether nodes may leave out the failure of one process. They compute conditions earlier, and compute no row of a small
 // table if there is no row that could be its partner. See docs/sql.md.
 func hides(failed error) bool {
-	e := (*tail.Error)(nil)
+	e := (*values.Error)(nil)
 	return errors.As(failed, &e)
 }
 

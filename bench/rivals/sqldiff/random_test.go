@@ -10,9 +10,10 @@ import (
 
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/exec/operators"
 	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/syntax"
-	"posta.dev/posta/analyses/sql/tail"
+	"posta.dev/posta/analyses/sql/values"
 )
 
 var (
@@ -22,7 +23,7 @@ var (
 )
 
 // run answers a statement with tail. The answer is nil if a function has no kernel yet.
-func run(w *World, text string) (rows *tail.Rows, fields []plan.Field, err error) {
+func run(w *World, text string) (rows *operators.Rows, fields []plan.Field, err error) {
 	script, err := syntax.Parse(text)
 	if err != nil {
 		return nil, nil, err
@@ -32,7 +33,7 @@ func run(w *World, text string) (rows *tail.Rows, fields []plan.Field, err error
 		return nil, nil, err
 	}
 	plan := p.Statements[0].Plan
-	rows, err = tail.New(w.Source, 64<<20, plan).Run(plan)
+	rows, err = operators.New(w.Source, 64<<20, plan).Run(plan)
 	return rows, plan.Fields(), err
 }
 
@@ -53,10 +54,10 @@ func newOracle(t *testing.T) *Oracle {
 // check compares one statement, and reports whether there were answers to compare.
 func check(w *World, o *Oracle, s Statement) (compared bool, err error) {
 	rows, fields, failed := run(w, s.Text)
-	if errors.Is(failed, eval.ErrUnsupported) || errors.Is(failed, tail.ErrMemory) {
+	if errors.Is(failed, eval.ErrUnsupported) || errors.Is(failed, operators.ErrMemory) {
 		return false, nil
 	}
-	if e := (*tail.Error)(nil); failed != nil && !errors.As(failed, &e) {
+	if e := (*values.Error)(nil); failed != nil && !errors.As(failed, &e) {
 		return false, fmt.Errorf("refused: %w", failed)
 	}
 	theirRows, theirFailed := o.Query(s.Text)

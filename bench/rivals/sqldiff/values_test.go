@@ -14,9 +14,10 @@ import (
 
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/exec/operators"
+	"posta.dev/posta/analyses/sql/functions"
 	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/syntax"
-	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -59,7 +60,7 @@ var oddTypes = []types.Type{types.Of(types.Bool), types.Of(types.BigInt), types.
 // oddWorld is a table v with three columns of each type, called like the type with 1 to 3. The first n rows of the first columns have each
 // value in turn, the other cells have random ones, and one in ten is NULL.
 func oddWorld(r *rand.Rand, n int) *World {
-	t, rows := plan.Table{Name: "v"}, &tail.Rows{N: n}
+	t, rows := plan.Table{Name: "v"}, &operators.Rows{N: n}
 	for _, typ := range oddTypes {
 		for c := 1; c <= 3; c++ {
 			t.Fields = append(t.Fields, plan.Field{Name: oddColumn(typ.Kind, c), Type: typ})
@@ -98,7 +99,7 @@ func oddWorld(r *rand.Rand, n int) *World {
 		line.Ints[i] = int64(i)
 	}
 	rows.Columns = append(rows.Columns, file, line)
-	return &World{Tables: []plan.Table{t}, Source: &tail.Tables{Rows: map[string]*tail.Rows{"v": rows}}}
+	return &World{Tables: []plan.Table{t}, Source: &operators.Tables{Rows: map[string]*operators.Rows{"v": rows}}}
 }
 
 func oddColumn(k types.Kind, n int) string {
@@ -250,7 +251,7 @@ func TestQ5_EveryFunction(t *testing.T) {
 		t.Fatal(err)
 	}
 	compared := 0
-	for _, f := range types.Functions {
+	for _, f := range functions.All() {
 		if f.Class != types.Scalar || f.Session || f.Group == "Posta's own" {
 			continue
 		}

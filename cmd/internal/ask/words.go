@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"posta.dev/posta/analyses/sql/functions"
 	"posta.dev/posta/analyses/sql/syntax"
-	"posta.dev/posta/analyses/sql/types"
 )
 
 // promptWords completes the words of statements.
@@ -45,7 +45,7 @@ func (w *promptWords) Complete(line string, tables []string, columnsOf func(tabl
 	case len(ahead) > 0 && slices.Contains([]string{"from", "join", "describe", "summarize", ".schema"}, ahead[len(ahead)-1]):
 		known = tables
 	default:
-		known = slices.Concat(tables, w.columnsOf(w.Before+line, tables, columnsOf), keywordsLike(word), types.Names())
+		known = slices.Concat(tables, w.columnsOf(w.Before+line, tables, columnsOf), keywordsLike(word), functions.Names())
 	}
 	var fits []string
 	for _, k := range known {

@@ -1,0 +1,142 @@
+package operators
+
+import (
+	"errors"
+	"fmt"
+
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/plan"
+	"posta.dev/posta/rows/progress"
+)
+
+// Rows are rows of a node, by column. A column that is not read may be nil.
+type Rows struct {
+	Columns []*eval.Vector
+	N       int
+}
+
+// Source gives the rows of a plan's lowest nodes.
+type Source interface {
+	// Has reports whether the source gives the rows of n. It must give the rows of every Scan. If it gives those of another node, such
+	// as an Aggregation that was computed elsewhere, nothing below that node is computed.
+	Has(n plan.Node) bool
+	// Read passes the rows of n to yield in their order. If yield returns an error, Read returns it; the error may mean that
+	// no more rows are needed. Read may be called several times for a node. The source may reuse vectors after yield has
+	// returned, but not the memory of texts.
+	Read(n plan.Node, yield func(*Rows) error) error
+}
+
+// ErrMemory is returned if a plan keeps more bytes than its limit.
+var ErrMemory = errors.New("too many rows to keep in memory")
+
+// Executor computes the rows of plans over one source.
+type Executor struct {
+	source      Source
+	limit, held int64
+	uses        map[plan.Node]int
+	shared      map[plan.Node]*store
+	subqueries  map[*plan.Subquery]*subquery
+	rows        counting
+	pause       func() // see SetPause
+	meter       *eval.Meter
+}
+
+// New makes an executor for plans, which may share nodes. It may keep at most limit bytes.
+func New(source Source, limit int64, plans ...plan.Node) *Executor {
+	x := &Executor{source: source, limit: limit, uses: map[plan.Node]int{}, shared: map[plan.Node]*store{},
+		subqueries: map[*plan.Subquery]*subquery{}, pause: progress.Mark, meter: eval.NewMeter()}
+	exprs := map[plan.Expr]bool{}
+	for _, p := range plans {
+		x.count(p, exprs)
+	}
+	return x
+}
+
+// SetPause makes the executor call pause every few thousand rows, instead of making a mark (N9), so that other sessions get a
+// turn during a long Run.
+func (x *Executor) SetPause(pause func()) { x.pause, x.meter.Pause = pause, pause }
+
+// Limit lowers the bounds on what functions make to limits.memory; 0 is no limit.
+func (x *Executor) Limit(memory int) { x.meter.Limit(memory) }
+
+// count counts how many nodes read each node.
+func (x *Executor) count(n plan.Node, exprs map[plan.Expr]bool) {
+	if x.uses[n]++; x.uses[n] > 1 || x.source.Has(n) {
+		return
+	}
+	for _, e := range plan.Exprs(n) {
+		x.countExpr(e, exprs)
+	}
+	for _, in := range plan.Inputs(n) {
+		x.count(in, exprs)
+	}
+}
+
+func (x *Executor) countExpr(e plan.Expr, seen map[plan.Expr]bool) {
+	if e == nil || seen[e] {
+		return
+	}
+	seen[e] = true
+	if s, ok := e.(*plan.Subquery); ok {
+		x.count(s.Plan, seen)
+	}
+	for _, c := range plan.Children(e) {
+		x.countExpr(c, seen)
+	}
+}
+
+// Run returns the rows of a plan that was given to New. They belong to the caller, and are no longer counted.
+func (x *Executor) Run(root plan.Node) (*Rows, error) {
+	s, err := x.collect(root)
+	if err != nil {
+		return nil, err
+	}
+	s.release()
+	return &Rows{s.columns, s.n}, nil
+}
+
+// Each passes the rows of a plan that was given to New to yield, in pieces. sel selects the rows of a piece. sel and the rows are
+// valid during the call.
+func (x *Executor) Each(root plan.Node, yield func(r *Rows, sel []int32) error) error {
+	return x.stream(root, func(b *batch) error { return yield(&Rows{b.columns, b.n}, b.sel) })
+}
+
+// hold counts bytes that are kept from now on.
+func (x *Executor) hold(bytes int64) error {
+	if x.held += bytes; x.held > x.limit {
+		return fmt.Errorf("%w: more than %d MiB; narrow the rows by WHERE, or group them first", ErrMemory, x.limit>>20)
+	}
+	return nil
+}
+
+// counted is how many of the executor's bytes something that is kept takes.
+type counted struct {
+	x     *Executor
+	bytes int64
+}
+
+// hold counts bytes that are kept from now on.
+func (c *counted) hold(bytes int64) error {
+	c.bytes += bytes
+	return c.x.hold(bytes)
+}
+
+// release stops counting what is kept.
+func (c *counted) release() {
+	c.x.held -= c.bytes
+	c.bytes = 0
+}
+
+// all returns the numbers from 0 up to n.
+func (x *Executor) all(n int) []int32 { return x.rows.of(n) }
+
+// counting is 0, 1, 2, …
+type counting []int32
+
+// of returns the numbers from 0 up to n.
+func (all *counting) of(n int) []int32 {
+	for i := len(*all); i < n; i++ {
+		*all = append(*all, int32(i))
+	}
+	return (*all)[:n]
+}

@@ -1,0 +1,286 @@
+package operators
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/plan"
+	"posta.dev/posta/analyses/sql/values"
+)
+
+// enough is returned by a sink that needs no more rows. Each sink returns its own pointer.
+type enough struct{ _ byte }
+
+func (*enough) Error() string { return "no more rows are needed" }
+
+// stream passes the rows of n to a sink, in their order. If a batch needs values that do not fit the memory together, the sink gets it in
+// pieces. So a sink computes values before it changes anything.
+func (x *Executor) stream(n plan.Node, take sink) error {
+	to := func(b *batch) error {
+		if err := x.meter.Rows(len(b.sel)); err != nil {
+			return err
+		}
+		return eval.Pieces(b.sel, func(sel []int32) error {
+			piece := *b
+			piece.sel = slices.Clip(sel)
+			return take(&piece)
+		})
+	}
+	if x.source.Has(n) {
+		return x.given(n, to)
+	}
+	defer x.meter.Forget(x.meter.Programs()) // the programs of n are used no longer than this
+	if x.uses[n] < 2 {
+		return x.compute(n, to)
+	}
+	s := x.shared[n]
+	if s == nil {
+		s = x.newStore(n.Fields())
+		if err := x.compute(n, s.add); err != nil {
+			return err
+		}
+		x.shared[n] = s
+	}
+	return s.stream(to)
+}
+
+func (x *Executor) compute(n plan.Node, to sink) error {
+	switch n := n.(type) {
+	case *plan.Scan:
+		return fmt.Errorf("nobody gives the rows of table %s", n.Table.Name)
+	case *plan.Inline:
+		return x.inline(n, to)
+	case *plan.Filter:
+		return x.filter(n, to)
+	case *plan.Project:
+		return x.project(n, to)
+	case *plan.Unnest:
+		return x.unnest(n, to)
+	case *plan.Limit:
+		return x.limited(n, to)
+	case *plan.Sort:
+		return x.sort(n, to)
+	case *plan.Aggregation:
+		return x.aggregation(n, to)
+	case *plan.Windows:
+		return x.windows(n, to)
+	case *plan.Join:
+		return x.join(n, to)
+	case *plan.Distinct:
+		return x.distinct(n, to)
+	case *plan.SetOp:
+		return x.setOp(n, to)
+	}
+	return fmt.Errorf("%T: %w", n, eval.ErrUnsupported)
+}
+
+// given passes on rows of the source.
+func (x *Executor) given(n plan.Node, to sink) error {
+	scan, isScan := n.(*plan.Scan)
+	return x.source.Read(n, func(r *Rows) error {
+		if len(r.Columns) != len(n.Fields()) {
+			return fmt.Errorf("rows of %d columns, not %d", len(r.Columns), len(n.Fields()))
+		}
+		b := &batch{columns: r.Columns, n: r.N, sel: x.all(r.N)}
+		if isScan {
+			b.file, b.line = r.Columns[len(scan.Table.Fields)], r.Columns[len(scan.Table.Fields)+1]
+		}
+		return to(b)
+	})
+}
+
+// collect keeps the rows of n.
+func (x *Executor) collect(n plan.Node) (*store, error) {
+	s := x.newStore(n.Fields())
+	return s, x.stream(n, s.add)
+}
+
+// first passes on at most the first count rows.
+func (x *Executor) first(n plan.Node, count int64, to sink) error {
+	stop := &enough{}
+	left := count
+	err := x.stream(n, func(b *batch) error {
+		if int64(len(b.sel)) > left {
+			b.sel = b.sel[:left]
+		}
+		left -= int64(len(b.sel))
+		if err := to(b); err != nil {
+			return err
+		}
+		if left == 0 {
+			return stop
+		}
+		return nil
+	})
+	if errors.Is(err, stop) {
+		return nil
+	}
+	return err
+}
+
+// maxBest bounds the LIMIT of an order up to which only about twice as many rows are kept. With a larger LIMIT, which is rare,
+// all rows are kept.
+const maxBest = 100_000
+
+func (x *Executor) limited(n *plan.Limit, to sink) error {
+	if n.Count == 0 {
+		return nil
+	}
+	if s, ok := n.Input.(*plan.Sort); ok && !x.source.Has(s) && x.uses[s] < 2 && n.Count > 0 && n.Count <= maxBest && n.Offset <= maxBest {
+		sorted, rows, err := x.sorted(s.Input, s.Keys, int(n.Count+n.Offset))
+		if err != nil {
+			return err
+		}
+		defer sorted.release()
+		lo := min(int(n.Offset), len(rows))
+		return sorted.order(rows[lo:min(lo+int(n.Count), len(rows))], to)
+	}
+	skip := n.Offset
+	behind := func(b *batch) error {
+		cut := min(skip, int64(len(b.sel)))
+		skip -= cut
+		b.sel = b.sel[cut:]
+		return to(b)
+	}
+	if n.Count < 0 {
+		return x.stream(n.Input, behind)
+	}
+	all := n.Count + n.Offset
+	if all < 0 { // the sum overflows, so no rows are cut off
+		return x.stream(n.Input, behind)
+	}
+	return x.first(n.Input, all, behind)
+}
+
+// inline passes on the rows that stand in the statement, all in one batch.
+func (x *Executor) inline(n *plan.Inline, to sink) error {
+	s := x.newStore(n.Fields())
+	for _, row := range n.Rows {
+		programs, err := x.compileAll(row, plan.Layout{})
+		if err != nil {
+			return err
+		}
+		b := &batch{n: 1, sel: x.all(1)}
+		values, err := evalAll(programs, b)
+		if err != nil {
+			return err
+		}
+		if err := s.add(&batch{columns: values, n: 1, sel: x.all(1)}); err != nil {
+			return err
+		}
+	}
+	defer s.release()
+	return s.stream(to)
+}
+
+func (x *Executor) filter(n *plan.Filter, to sink) error {
+	cond, err := x.compile(n.Cond, plan.LayoutOf(n.Input.Fields()))
+	if err != nil {
+		return err
+	}
+	var kept []int32
+	return x.stream(n.Input, func(b *batch) error {
+		values, failed := evalAll([]program{cond}, b)
+		if values == nil {
+			return failed
+		}
+		v := values[0]
+		kept = kept[:0]
+		for _, i := range b.sel {
+			if v.Bools[i] && !v.IsNull(i) {
+				kept = append(kept, i)
+			}
+		}
+		return handOn(b, b.columns, kept, failed, to)
+	})
+}
+
+// handOn passes on a batch with other columns and rows. If its rows end at an error, handOn then returns this error, unless the sink
+// returns an error for the rows before it or needs no more.
+func handOn(b *batch, columns []*eval.Vector, sel []int32, failed error, to sink) error {
+	if len(sel) > 0 {
+		if err := to(&batch{columns, b.n, slices.Clip(sel), b.file, b.line}); err != nil {
+			return err
+		}
+	}
+	return failed
+}
+
+func (x *Executor) project(n *plan.Project, to sink) error {
+	programs, err := x.compileAll(n.Exprs, plan.LayoutOf(n.Input.Fields()))
+	if err != nil {
+		return err
+	}
+	return x.stream(n.Input, func(b *batch) error {
+		values, failed := evalAll(programs, b)
+		if values == nil {
+			return failed
+		}
+		return handOn(b, values, b.sel, failed, to)
+	})
+}
+
+func (x *Executor) sort(n *plan.Sort, to sink) error {
+	s, rows, err := x.sorted(n.Input, n.Keys, 0)
+	if err != nil {
+		return err
+	}
+	defer s.release()
+	return s.order(rows, to)
+}
+
+// sorted keeps the rows of n, and returns their order. If best is not 0, it keeps at least that many of the first rows, and drops the
+// others each time that it has kept many more.
+func (x *Executor) sorted(n plan.Node, orders []plan.Order, best int) (s *store, rows []int32, err error) {
+	programs := make([]program, len(orders))
+	fields, at := slices.Clone(n.Fields()), plan.LayoutOf(n.Fields())
+	for i, o := range orders {
+		if programs[i], err = x.compile(o.X, at); err != nil {
+			return nil, nil, err
+		}
+		fields = append(fields, plan.Field{Type: o.X.Type()})
+	}
+	s = x.newStore(fields)
+	order := func() []int32 {
+		rows := make([]int32, s.n)
+		for i := range rows {
+			rows[i] = int32(i)
+		}
+		keys := make([]values.Key, len(orders))
+		for i, o := range orders {
+			keys[i] = values.Key{V: s.columns[len(fields)-len(orders)+i], Desc: o.Desc, NullsFirst: o.NullsFirst}
+		}
+		values.Sort(rows, keys, x.pause)
+		return rows
+	}
+	keep := func(b *batch) error {
+		if err := s.add(b); err != nil || best == 0 || s.n < 2*best+batchRows {
+			return err
+		}
+		less := x.newStore(fields)
+		if err := s.order(order()[:best], less.add); err != nil {
+			return err
+		}
+		s.release()
+		s = less
+		return nil
+	}
+	err = x.stream(n, func(b *batch) error {
+		values, failed := evalAll(programs, b)
+		if values == nil {
+			return failed
+		}
+		return handOn(b, append(slices.Clone(b.columns), values...), b.sel, failed, keep)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.hold(int64(s.n) * 4); err != nil { // for the order of the rows
+		return nil, nil, err
+	}
+	rows = order()
+	s.columns = s.columns[:len(n.Fields())]
+	return s, rows, nil
+}
