@@ -81,19 +81,8 @@ func TestMedicsServeTheConsole(t *testing.T) {
 	was := k.pid("medic-1")
 	post := func(at, target string) {
 		t.Helper()
-		r, err := http.NewRequest("POST", at+"/break", strings.NewReader(url.Values{"fault": {"kill"}, "target": {target}}.Encode()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		r.Header.Set("Origin", at)
-		answer, err := by.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, _ := io.ReadAll(answer.Body)
-		_ = answer.Body.Close()
-		if answer.StatusCode != 200 || !strings.Contains(string(text), "Broken from here") {
+		answer, text := fill(t, by, at, "/break", url.Values{"fault": {"kill"}, "target": {target}})
+		if answer.StatusCode != 200 || !strings.Contains(text, "Broken from here") {
 			t.Errorf("killing %s: %d %s", target, answer.StatusCode, text)
 		}
 	}
@@ -142,20 +131,27 @@ func TestMedicsServeTheConsole(t *testing.T) {
 	}
 }
 
-// asks posts a statement to a console, and returns the page with the outcome.
-func asks(t *testing.T, by *http.Client, at, statement string) (page string) {
+// fill sends a form to a console, as a browser does that shows the console's page.
+func fill(t *testing.T, by *http.Client, at, path string, form url.Values) (answer *http.Response, text string) {
 	t.Helper()
-	r, err := http.NewRequest("POST", at+"/ask", strings.NewReader(url.Values{"q": {statement}}.Encode()))
+	r, err := http.NewRequest("POST", at+path, strings.NewReader(form.Encode()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Origin", at)
-	answer, err := by.Do(r)
-	if err != nil {
+	if answer, err = by.Do(r); err != nil {
 		t.Fatal(err)
 	}
+	b, _ := io.ReadAll(answer.Body)
 	_ = answer.Body.Close()
+	return answer, string(b)
+}
+
+// asks posts a statement to a console, and returns the page with the outcome.
+func asks(t *testing.T, by *http.Client, at, statement string) (page string) {
+	t.Helper()
+	answer, _ := fill(t, by, at, "/ask", url.Values{"q": {statement}})
 	if !strings.HasPrefix(answer.Request.URL.Path, "/asked/") {
 		return answer.Status
 	}

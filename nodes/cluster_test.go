@@ -3,7 +3,6 @@ package nodes_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"log/slog"
 	"os"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/security"
+	"posta.dev/posta/test/e2e/truth"
 	"posta.dev/posta/test/oracle/bikesoracle"
 	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
@@ -91,21 +91,7 @@ func (c *cluster) analyse(dir string, change func(*client.Config)) []byte {
 	if err != nil {
 		c.t.Fatalf("run: %v", err)
 	}
-	return queries(c.t, a)
-}
-
-// queries returns the part of an answer that does not depend on the session.
-func queries(t *testing.T, v any) []byte {
-	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var parts struct{ Queries, Rejected json.RawMessage }
-	if err := json.Unmarshal(b, &parts); err != nil {
-		t.Fatal(err)
-	}
-	return append(append(parts.Queries, '\n'), parts.Rejected...)
+	return truth.Queries(c.t, a)
 }
 
 func data(t *testing.T, rows int) (dir string, want []byte) {
@@ -118,7 +104,7 @@ func data(t *testing.T, rows int) (dir string, want []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dir, queries(t, a)
+	return dir, truth.Queries(t, a)
 }
 
 func TestBikesEqualTheOracle(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/test/await"
+	"posta.dev/posta/test/e2e/truth"
 	"posta.dev/posta/topology"
 )
 
@@ -84,7 +85,7 @@ func TestB13_AClientThatWaitsAtTheSecondInputIsAliveAtTheFirst(t *testing.T) {
 	if e.err != nil {
 		t.Fatalf("run: %v", e.err)
 	}
-	if got := queries(t, e.answer); !bytes.Equal(got, want) {
+	if got := truth.Queries(t, e.answer); !bytes.Equal(got, want) {
 		t.Errorf("answers differ:\n got %.2000s\nwant %.2000s", got, want)
 	}
 }

@@ -17,21 +17,7 @@ import (
 	"posta.dev/posta/test/roletest"
 )
 
-var (
-	alice = security.Identity{Role: security.Submit, Name: "alice"}
-	bob   = security.Identity{Role: security.Submit, Name: "bob"}
-	olga  = security.Identity{Role: security.Operate, Name: "olga"}
-	wanda = security.Identity{Role: security.Watch, Name: "wanda"}
-)
-
-func askAs(t *testing.T, h *roletest.Host, c security.Identity, q protocol.Request) protocol.Reply {
-	t.Helper()
-	r, ok := h.AskAs(t, c, noon, 3, q)
-	if !ok {
-		t.Fatalf("no answer to %s of %s", q.Type, c.Name)
-	}
-	return r
-}
+var alice, bob, olga, wanda = roletest.Alice, roletest.Bob, roletest.Olga, roletest.Wanda
 
 func openOf(token session.Token) protocol.Request {
 	return protocol.Request{Type: protocol.Open, Session: id, Token: token, Analysis: "paint"}
@@ -41,10 +27,10 @@ func openOf(token session.Token) protocol.Request {
 func alices(t *testing.T) (*Input, *roletest.Host) {
 	t.Helper()
 	in, h := newInput()
-	if r := askAs(t, h, alice, openOf(ours)); r.Type != protocol.Opened {
+	if r := h.Told(t, alice, noon, openOf(ours)); r.Type != protocol.Opened {
 		t.Fatalf("%+v", r)
 	}
-	if r := askAs(t, h, alice, chunk("colours", 0, 1)); r.Type != protocol.OK {
+	if r := h.Told(t, alice, noon, chunk("colours", 0, 1)); r.Type != protocol.OK {
 		t.Fatalf("%+v", r)
 	}
 	return in, h
@@ -82,7 +68,7 @@ func TestS5_AnotherOwnersSessionIsNotThere(t *testing.T) {
 			before, aborted := in.SnapshotAll(nil), len(h.Aborted)
 			for _, q := range requestsFor(token) {
 				_, blank := newInput()
-				got, want := askAs(t, h, bob, q), askAs(t, blank, bob, q)
+				got, want := h.Told(t, bob, noon, q), blank.Told(t, bob, noon, q)
 				if !bytes.Equal(got.Append(nil), want.Append(nil)) {
 					t.Errorf("%s: to %s of a stranger it answers %+v, and without the session %+v", name, q.Type, got.Err, want.Err)
 				}
@@ -90,13 +76,13 @@ func TestS5_AnotherOwnersSessionIsNotThere(t *testing.T) {
 			for _, takeover := range []bool{false, true} {
 				q := openOf(token)
 				q.Takeover = takeover
-				r := askAs(t, h, bob, q)
+				r := h.Told(t, bob, noon, q)
 				if r.Err.Code != protocol.ErrInUse || r.Err.RetryAfter != 0 || strings.Contains(r.Err.Message, "alice") ||
 					strings.Contains(r.Err.Message, "poison") {
 					t.Errorf("%s: a stranger who opens it (takeover %v) hears %+v", name, takeover, r)
 				}
 			}
-			if l := askAs(t, h, bob, protocol.Request{Type: protocol.Sessions}); len(l.Sessions) != 0 {
+			if l := h.Told(t, bob, noon, protocol.Request{Type: protocol.Sessions}); len(l.Sessions) != 0 {
 				t.Errorf("%s: a stranger's list has %v", name, l.Sessions)
 			}
 			if !bytes.Equal(in.SnapshotAll(nil), before) || len(h.Aborted) != aborted || len(h.Fed) != 1 || len(h.Ended) != 0 ||
@@ -131,39 +117,39 @@ func TestS5_SilenceIsTheOwners(t *testing.T) {
 // TestS5_RolesAtAnInput: what watchers and operators may do with a session of another client.
 func TestS5_RolesAtAnInput(t *testing.T) {
 	in, h := alices(t)
-	if l := askAs(t, h, wanda, protocol.Request{Type: protocol.Sessions}); len(l.Sessions) != 1 || l.Sessions[0].Session != id ||
+	if l := h.Told(t, wanda, noon, protocol.Request{Type: protocol.Sessions}); len(l.Sessions) != 1 || l.Sessions[0].Session != id ||
 		l.Sessions[0].Owner != "alice" {
 		t.Errorf("a watcher's list is %+v", l)
 	}
-	if r := askAs(t, h, wanda, protocol.Request{Type: protocol.Ping, Session: id}); r.State != session.Running {
+	if r := h.Told(t, wanda, noon, protocol.Request{Type: protocol.Ping, Session: id}); r.State != session.Running {
 		t.Errorf("a watcher asks for the state: %+v", r)
 	}
 	for _, q := range append(requestsFor(ours), openOf(theirs), protocol.Request{Type: protocol.Hold, Lease: time.Minute}) {
 		if q.Type == protocol.Ping {
 			continue
 		}
-		if r := askAs(t, h, wanda, q); r.Err.Code != protocol.ErrForbidden || !strings.Contains(r.Err.Message, `"wanda"`) ||
+		if r := h.Told(t, wanda, noon, q); r.Err.Code != protocol.ErrForbidden || !strings.Contains(r.Err.Message, `"wanda"`) ||
 			!strings.Contains(r.Err.Message, "[clients]") {
 			t.Errorf("%s of a watcher: %+v", q.Type, r)
 		}
-		if r := askAs(t, h, security.Identity{Name: "alice"}, q); r.Err.Code != protocol.ErrForbidden {
+		if r := h.Told(t, security.Identity{Name: "alice"}, noon, q); r.Err.Code != protocol.ErrForbidden {
 			t.Errorf("%s without any role: %+v", q.Type, r)
 		}
 	}
-	if r := askAs(t, h, alice, protocol.Request{Type: protocol.Hold, Lease: time.Minute}); r.Err.Code != protocol.ErrForbidden ||
+	if r := h.Told(t, alice, noon, protocol.Request{Type: protocol.Hold, Lease: time.Minute}); r.Err.Code != protocol.ErrForbidden ||
 		!strings.Contains(r.Err.Message, `"operate"`) {
 		t.Errorf("who submits holds the cluster: %+v", r)
 	}
 	// An operator may end other clients' sessions, and may add nothing to them.
 	for _, q := range requestsFor(ours)[:2] {
-		if r := askAs(t, h, olga, q); r.Err.Code != protocol.ErrUnknownSession || len(h.Fed) != 1 || len(h.Aborted) != 0 {
+		if r := h.Told(t, olga, noon, q); r.Err.Code != protocol.ErrUnknownSession || len(h.Fed) != 1 || len(h.Aborted) != 0 {
 			t.Errorf("%s of an operator: %+v", q.Type, r)
 		}
 	}
-	if r := askAs(t, h, olga, openOf(ours)); r.Err.Code != protocol.ErrInUse {
+	if r := h.Told(t, olga, noon, openOf(ours)); r.Err.Code != protocol.ErrInUse {
 		t.Errorf("an operator opens it: %+v", r)
 	}
-	if r := askAs(t, h, olga, protocol.Request{Type: protocol.Cancel, Session: id, Force: true}); r.Type != protocol.OK ||
+	if r := h.Told(t, olga, noon, protocol.Request{Type: protocol.Cancel, Session: id, Force: true}); r.Type != protocol.OK ||
 		h.Aborted[id].Code != protocol.ErrCancelled || in.Running() != 0 {
 		t.Errorf("an operator cancels it: %+v", r)
 	}
@@ -173,7 +159,7 @@ func TestS5_RolesAtAnInput(t *testing.T) {
 // the name.
 func TestS5_AnOwnersProcesses(t *testing.T) {
 	in, h := alices(t)
-	if r := askAs(t, h, alice, openOf(theirs)); r.Err.Code != protocol.ErrInUse || !strings.Contains(r.Err.Message, "posta results") {
+	if r := h.Told(t, alice, noon, openOf(theirs)); r.Err.Code != protocol.ErrInUse || !strings.Contains(r.Err.Message, "posta results") {
 		t.Errorf("another process of alice opens it: %+v", r)
 	}
 	later := noon
@@ -192,7 +178,7 @@ func TestS5_AnOwnersProcesses(t *testing.T) {
 		h.TakenOver[0].Owner != "alice" {
 		t.Errorf("alice takes it over: %+v", r)
 	}
-	if r := askAs(t, h, alice, protocol.Request{Type: protocol.Cancel, Session: id, Force: true}); r.Type != protocol.OK ||
+	if r := h.Told(t, alice, noon, protocol.Request{Type: protocol.Cancel, Session: id, Force: true}); r.Type != protocol.OK ||
 		len(h.Aborted) != 1 {
 		t.Errorf("alice cancels her session from elsewhere: %+v", r)
 	}
@@ -219,13 +205,13 @@ func TestS5_TheOwnerIsRemembered(t *testing.T) {
 		for _, x := range []*Input{restored, replayed} {
 			h := roletest.NewHost(x)
 			x.Tick(noon)
-			if r := askAs(t, h, bob, openOf(ours)); r.Err.Code != protocol.ErrInUse {
+			if r := h.Told(t, bob, noon, openOf(ours)); r.Err.Code != protocol.ErrInUse {
 				t.Errorf("%s: a stranger opens it: %+v", name, r)
 			}
-			if r := askAs(t, h, bob, protocol.Request{Type: protocol.Ping, Session: id}); r.Err.Code != protocol.ErrUnknownSession {
+			if r := h.Told(t, bob, noon, protocol.Request{Type: protocol.Ping, Session: id}); r.Err.Code != protocol.ErrUnknownSession {
 				t.Errorf("%s: a stranger pings: %+v", name, r)
 			}
-			if r := askAs(t, h, alice, openOf(ours)); r.Type != protocol.Opened {
+			if r := h.Told(t, alice, noon, openOf(ours)); r.Type != protocol.Opened {
 				t.Errorf("%s: alice opens it again: %+v", name, r)
 			}
 		}
@@ -239,16 +225,16 @@ func TestS5_AClaimIsOfItsOwnersSession(t *testing.T) {
 	in := New(about)
 	h := roletest.NewHost(in)
 	in.Tick(noon)
-	if r := askAs(t, h, bob, chunk("colours", 0, 5)); r.Err.Code != protocol.ErrUnknownSession || h.Aborted[id].Owner != "bob" {
+	if r := h.Told(t, bob, noon, chunk("colours", 0, 5)); r.Err.Code != protocol.ErrUnknownSession || h.Aborted[id].Owner != "bob" {
 		t.Fatalf("%+v, aborted %+v", r, h.Aborted)
 	}
-	if r := askAs(t, h, alice, chunk("colours", 0, 5)); r.Err.Code != protocol.ErrUnknownSession || h.Aborted[id].Owner != "alice" {
+	if r := h.Told(t, alice, noon, chunk("colours", 0, 5)); r.Err.Code != protocol.ErrUnknownSession || h.Aborted[id].Owner != "alice" {
 		t.Fatalf("alice's own word after it: %+v, aborted %+v", r, h.Aborted)
 	}
-	if r := askAs(t, h, bob, chunk("colours", 0, 5)); h.Aborted[id].Owner != "bob" {
+	if r := h.Told(t, bob, noon, chunk("colours", 0, 5)); h.Aborted[id].Owner != "bob" {
 		t.Fatalf("and bob's once more: %+v, aborted %+v", r, h.Aborted)
 	}
-	if r := askAs(t, h, alice, openOf(ours)); r.Type != protocol.Opened {
+	if r := h.Told(t, alice, noon, openOf(ours)); r.Type != protocol.Opened {
 		t.Fatalf("alice's open after it: %+v", r)
 	}
 	hears(in, role.Ended{ID: id, Owner: "bob", Failed: true, Reason: "bob lost it"})
@@ -261,7 +247,7 @@ func TestS5_AClaimIsOfItsOwnersSession(t *testing.T) {
 	}
 	// What an operator claims about a session that it may not feed is not a claim at all.
 	_, h = alices(t)
-	if askAs(t, h, olga, chunk("colours", 0, 5)); len(h.Aborted) != 0 {
+	if h.Told(t, olga, noon, chunk("colours", 0, 5)); len(h.Aborted) != 0 {
 		t.Fatalf("aborted %v", h.Aborted)
 	}
 }
@@ -275,24 +261,24 @@ func TestS5_ARefusedOpenLeavesAnothersClaim(t *testing.T) {
 		in, h := newInput()
 		lost := chunk("colours", 0, 5)
 		lost.Token = theirs
-		askAs(t, h, bob, lost)
+		h.Told(t, bob, noon, lost)
 		again := protocol.Request{Type: protocol.Ping, Session: id, Token: theirs}
-		if r := askAs(t, h, bob, again); !strings.Contains(r.Err.Message, "lost its data") {
+		if r := h.Told(t, bob, noon, again); !strings.Contains(r.Err.Message, "lost its data") {
 			t.Fatalf("bob's claim: %+v", r)
 		}
 		before := in.SnapshotAll(nil)
 		if refused {
 			h.Refuses = errors.New("another session has the id")
-			if r := askAs(t, h, alice, openOf(ours)); r.Type != protocol.Refused || in.Running() != 0 {
+			if r := h.Told(t, alice, noon, openOf(ours)); r.Type != protocol.Refused || in.Running() != 0 {
 				t.Fatalf("alice's open: %+v", r)
 			}
 			if !bytes.Equal(in.SnapshotAll(nil), before) {
 				t.Error("a refused open changes what the input remembers")
 			}
-		} else if r := askAs(t, h, alice, openOf(ours)); r.Type != protocol.Opened {
+		} else if r := h.Told(t, alice, noon, openOf(ours)); r.Type != protocol.Opened {
 			t.Fatalf("alice's open: %+v", r)
 		}
-		if r := askAs(t, h, bob, again); strings.Contains(r.Err.Message, "lost its data") != refused {
+		if r := h.Told(t, bob, noon, again); strings.Contains(r.Err.Message, "lost its data") != refused {
 			t.Errorf("refused %v: bob hears %+v", refused, r)
 		}
 	}
@@ -306,7 +292,7 @@ func TestS5_ClaimsAreBounded(t *testing.T) {
 	claim := func(who security.Identity, n int) bool {
 		q := chunk("colours", 0, 5)
 		q.Session = roletest.ID(fmt.Sprint(n))
-		if r := askAs(t, h, who, q); r.Err.Code != protocol.ErrUnknownSession {
+		if r := h.Told(t, who, noon, q); r.Err.Code != protocol.ErrUnknownSession {
 			t.Fatalf("claim %d: %+v", n, r)
 		}
 		return h.Aborted[q.Session].Owner == who.Name

@@ -13,21 +13,7 @@ import (
 	"posta.dev/posta/test/roletest"
 )
 
-var (
-	alice = security.Identity{Role: security.Submit, Name: "alice"}
-	bob   = security.Identity{Role: security.Submit, Name: "bob"}
-	olga  = security.Identity{Role: security.Operate, Name: "olga"}
-	wanda = security.Identity{Role: security.Watch, Name: "wanda"}
-)
-
-func askAs(t *testing.T, h *roletest.Host, c security.Identity, q protocol.Request) protocol.Reply {
-	t.Helper()
-	r, ok := h.AskAs(t, c, noon, 3, q)
-	if !ok {
-		t.Fatalf("no answer to %s of %s", q.Type, c.Name)
-	}
-	return r
-}
+var alice, bob, olga, wanda = roletest.Alice, roletest.Bob, roletest.Olga, roletest.Wanda
 
 func alicesSession(t *testing.T) role.Session {
 	t.Helper()
@@ -77,7 +63,8 @@ func TestS5_AnotherOwnersAnswerIsNotThere(t *testing.T) {
 					q.Force = false
 				}
 				q.Token = token
-				got, want := askAs(t, h, bob, q), askAs(t, roletest.NewHost(New(roletest.About())), bob, q)
+				got, want := h.Told(t, bob, noon, q),
+					roletest.NewHost(New(roletest.About())).Told(t, bob, noon, q)
 				if !bytes.Equal(got.Append(nil), want.Append(nil)) {
 					t.Errorf("%s: to %s of a stranger it answers %+v, and without the session %+v", name, q.Type, got, want)
 				}
@@ -94,28 +81,29 @@ func TestS5_RolesAtAnOutput(t *testing.T) {
 	o, h := alices(t)
 	endAll(t, o)
 	for _, c := range []security.Identity{alice, olga, role.LocalOperator} {
-		if r := askAs(t, h, c, results(0, 0)); r.State != session.Done || len(r.Parts) != 1 {
+		if r := h.Told(t, c, noon, results(0, 0)); r.State != session.Done || len(r.Parts) != 1 {
 			t.Errorf("results for %q: %+v", c.Name, r)
 		}
 	}
-	if r := askAs(t, h, wanda, results(0, 0)); r.Err.Code != protocol.ErrUnknownSession {
+	if r := h.Told(t, wanda, noon, results(0, 0)); r.Err.Code != protocol.ErrUnknownSession {
 		t.Errorf("results for a watcher: %+v", r)
 	}
-	if r := askAs(t, h, wanda, protocol.Request{Type: protocol.Ping, Session: id}); r.State != session.Done {
+	if r := h.Told(t, wanda, noon, protocol.Request{Type: protocol.Ping, Session: id}); r.State != session.Done {
 		t.Errorf("the state for a watcher: %+v", r)
 	}
-	if r := askAs(t, h, wanda, protocol.Request{Type: protocol.Sessions}); len(r.Sessions) != 1 || r.Sessions[0].Owner != "alice" {
+	if r := h.Told(t, wanda, noon, protocol.Request{Type: protocol.Sessions}); len(r.Sessions) != 1 || r.Sessions[0].Owner != "alice" {
 		t.Errorf("the list for a watcher: %+v", r)
 	}
 	for _, kind := range []protocol.RequestType{protocol.Cancel, protocol.Close} {
-		if r := askAs(t, h, wanda, protocol.Request{Type: kind, Session: id, Force: true}); r.Err.Code != protocol.ErrForbidden {
+		if r := h.Told(t, wanda, noon, protocol.Request{Type: kind, Session: id, Force: true}); r.Err.Code != protocol.ErrForbidden {
 			t.Errorf("%s of a watcher: %+v", kind, r)
 		}
 	}
-	if r := askAs(t, h, security.Identity{Name: "alice"}, results(0, 0)); r.Err.Code != protocol.ErrForbidden {
+	if r := h.Told(t, security.Identity{Name: "alice"}, noon, results(0, 0)); r.Err.Code != protocol.ErrForbidden {
 		t.Errorf("results without any role: %+v", r)
 	}
-	if r := askAs(t, h, olga, protocol.Request{Type: protocol.Close, Session: id, Force: true}); r.Type != protocol.OK || len(o.results) != 0 {
+	if r := h.Told(t, olga, noon, protocol.Request{Type: protocol.Close, Session: id, Force: true}); r.Type != protocol.OK ||
+		len(o.results) != 0 {
 		t.Errorf("an operator drops it: %+v", r)
 	}
 }
@@ -133,10 +121,10 @@ func TestS5_AnOutputRemembersOwners(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, h := range hosts {
-		if r := askAs(t, h, bob, results(0, 0)); r.Err.Code != protocol.ErrUnknownSession {
+		if r := h.Told(t, bob, noon, results(0, 0)); r.Err.Code != protocol.ErrUnknownSession {
 			t.Errorf("from %s: a stranger hears %+v", name, r)
 		}
-		if r := askAs(t, h, alice, results(0, 0)); r.State != session.Done {
+		if r := h.Told(t, alice, noon, results(0, 0)); r.State != session.Done {
 			t.Errorf("from %s: alice hears %+v", name, r)
 		}
 	}
@@ -160,7 +148,7 @@ func TestS5_AnAnnouncementOfAnotherOwner(t *testing.T) {
 	if gone, _ := o.Tombstones.Get(id); gone.Owner != "alice" || len(gone.Openers) != 1 {
 		t.Errorf("what is remembered of it is %+v", gone)
 	}
-	if r := askAs(t, h, alice, results(0, 0)); r.Err.Code != protocol.ErrClosed {
+	if r := h.Told(t, alice, noon, results(0, 0)); r.Err.Code != protocol.ErrClosed {
 		t.Errorf("alice hears %+v", r)
 	}
 }
@@ -173,17 +161,17 @@ func TestS5_AClaimMakesRoom(t *testing.T) {
 	if e := o.EndOf([]session.ID{id}); len(e) != 1 || e[0].Owner != "bob" {
 		t.Fatalf("inputs hear %+v", e)
 	}
-	if r := askAs(t, h, bob, results(0, 0)); r.State != session.Failed {
+	if r := h.Told(t, bob, noon, results(0, 0)); r.State != session.Failed {
 		t.Errorf("bob hears %+v", r)
 	}
-	if r := askAs(t, h, alice, results(0, 0)); r.Err.Code != protocol.ErrUnknownSession {
+	if r := h.Told(t, alice, noon, results(0, 0)); r.Err.Code != protocol.ErrUnknownSession {
 		t.Errorf("alice hears %+v", r)
 	}
 	if err := o.Open(alicesSession(t)); err != nil || o.Running() != 1 {
 		t.Fatalf("alice's session is not opened: %v", err)
 	}
 	endAll(t, o)
-	if r := askAs(t, h, alice, results(0, 0)); r.State != session.Done {
+	if r := h.Told(t, alice, noon, results(0, 0)); r.State != session.Done {
 		t.Errorf("alice hears %+v", r)
 	}
 }
@@ -195,10 +183,10 @@ func TestS5_AClaimIsNotTheOperatorsOwnSession(t *testing.T) {
 	o.Drop(id, role.Outcome{Failed: true, Owner: "bob", Reason: "bob lost it"})
 	own := results(0, 0)
 	own.Token = ours
-	if r := askAs(t, h, olga, own); r.Err.Code != protocol.ErrUnknownSession {
+	if r := h.Told(t, olga, noon, own); r.Err.Code != protocol.ErrUnknownSession {
 		t.Errorf("of the session that it runs olga hears %+v", r)
 	}
-	if r := askAs(t, h, olga, results(0, 0)); r.State != session.Failed {
+	if r := h.Told(t, olga, noon, results(0, 0)); r.State != session.Failed {
 		t.Errorf("of everybody's sessions olga hears %+v", r)
 	}
 }

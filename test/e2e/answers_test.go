@@ -3,7 +3,6 @@ package e2e
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"sync"
@@ -59,7 +58,7 @@ func generatedFor(t *testing.T, analysis string, rows int) *dataset {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.want = queries(t, a)
+	d.want = truth.Queries(t, a)
 	if datasets.wants == nil {
 		datasets.wants = map[datasetKey][]byte{}
 	}
@@ -83,20 +82,6 @@ func joined(t *testing.T, rows int) *dataset {
 	return all[len(all)-1]
 }
 
-// queries returns the part of an answer that does not depend on the session, as compact JSON.
-func queries(t *testing.T, v any) []byte {
-	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var parts struct{ Queries, Rejected json.RawMessage }
-	if err := json.Unmarshal(b, &parts); err != nil {
-		t.Fatal(err)
-	}
-	return append(append(parts.Queries, '\n'), parts.Rejected...)
-}
-
 // analyse runs bikes over dir, with the configuration that change makes. The client must never see an error.
 func (c *cluster) analyse(ctx context.Context, dir string, change func(*client.Config)) []byte {
 	c.t.Helper()
@@ -109,7 +94,7 @@ func (c *cluster) analyse(ctx context.Context, dir string, change func(*client.C
 		c.t.Errorf("the client saw an error: %v", err)
 		return nil
 	}
-	return queries(c.t, a)
+	return truth.Queries(c.t, a)
 }
 
 // config lets a client upload the dataset.

@@ -12,6 +12,7 @@ import (
 
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/client"
+	"posta.dev/posta/test/e2e/truth"
 	"posta.dev/posta/topology"
 )
 
@@ -111,7 +112,7 @@ func TestN7_DamagedFiles(t *testing.T) {
 					got, gotErr := client.Run(deadline(t), client.Config{Entries: c.topo.EntryPoints(), Analysis: name, Dir: whole.dir})
 					switch {
 					case wantErr == nil && gotErr == nil:
-						(&dataset{want: queries(t, want)}).check(t, queries(t, got))
+						(&dataset{want: truth.Queries(t, want)}).check(t, truth.Queries(t, got))
 					case gotErr == nil:
 						t.Errorf("an answer, where one process says %.200v", wantErr)
 					case wantErr == nil:

@@ -21,6 +21,7 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/client"
 	"posta.dev/posta/rows/csv"
+	"posta.dev/posta/test/e2e/truth"
 	"posta.dev/posta/topology"
 )
 
@@ -224,10 +225,10 @@ func TestC1_EveryFormGivesTheSameAnswers(t *testing.T) {
 				}
 				if f.name == "JSON Lines" || f.name == "Parquet" { // rejected rows are in other lines, and some for other reasons
 					d = &dataset{want: withoutReasons(t, d.want, further)}
-					d.check(t, withoutReasons(t, queries(t, got), nil))
+					d.check(t, withoutReasons(t, truth.Queries(t, got), nil))
 					return
 				}
-				d.check(t, queries(t, got))
+				d.check(t, truth.Queries(t, got))
 			})
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/e2e/truth"
 	"posta.dev/posta/topology"
 )
 
@@ -102,7 +103,7 @@ func (c *cluster) results(ctx context.Context, id session.ID, token session.Toke
 		c.t.Errorf("results: %v", err)
 		return nil
 	}
-	return queries(c.t, a)
+	return truth.Queries(c.t, a)
 }
 
 // analyseAgain does what the reason says: it starts the session again, once. Nodes notice a lost disk one by one, and
@@ -114,7 +115,7 @@ func (c *cluster) analyseAgain(ctx context.Context, dir string) []byte {
 		c.t.Errorf("the next session failed: %v", err)
 		return nil
 	}
-	return queries(c.t, a)
+	return truth.Queries(c.t, a)
 }
 
 // wipe kills a node, removes its data, and starts it again, as on a new disk.

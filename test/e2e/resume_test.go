@@ -24,6 +24,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/test/e2e/clustertest"
+	"posta.dev/posta/test/e2e/truth"
 	"posta.dev/posta/topology"
 )
 
@@ -206,7 +207,7 @@ func TestR17_ClientsAreKilledAndResumed(t *testing.T) {
 			t.Errorf("%s: %v", r.form, err)
 			return
 		}
-		want, got := r.data, queries(t, a)
+		want, got := r.data, truth.Queries(t, a)
 		if r.form == "JSON Lines" || r.form == "Parquet" { // rejected rows have other line numbers there, and some have other reasons
 			want, got = &dataset{want: withoutReasons(t, want.want, nil)}, withoutReasons(t, got, nil)
 		}
@@ -246,7 +247,7 @@ func TestR17_ResumedAfterFilesWereReadInPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.check(t, queries(t, a))
+	d.check(t, truth.Queries(t, a))
 }
 
 // each calls a function for all sessions at once.

@@ -7,6 +7,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/e2e/truth"
 	"posta.dev/posta/topology"
 )
 
@@ -33,7 +34,7 @@ func TestR17_TwoClientsOfOneID(t *testing.T) {
 				a, err := client.Run(ctx, cfg)
 				var got []byte
 				if err == nil {
-					got = queries(t, a)
+					got = truth.Queries(t, a)
 				}
 				outcomes <- outcome{got, err}
 			}()

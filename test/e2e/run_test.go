@@ -9,6 +9,7 @@ import (
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/test/e2e/truth"
 )
 
 // run is an analysis that runs in the background of a test.
@@ -58,7 +59,7 @@ func (r *run) drive(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.got = queries(r.t, a)
+	r.got = truth.Queries(r.t, a)
 	return r.c.Finish(context.WithoutCancel(ctx))
 }
 

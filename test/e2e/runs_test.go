@@ -23,6 +23,7 @@ import (
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/test/await"
+	"posta.dev/posta/test/e2e/truth"
 	"posta.dev/posta/topology"
 )
 
@@ -54,7 +55,7 @@ func manyGroups(t *testing.T, rows int) *dataset {
 	}) {
 		right.Queries[0].Rows = append(right.Queries[0].Rows, []any{page, groups[page].n, groups[page].spent})
 	}
-	d.want = queries(t, right)
+	d.want = truth.Queries(t, right)
 	plan := &split.Plan{Text: "SELECT page, count(*) AS n, sum(spent) AS spent FROM visits GROUP BY page ORDER BY spent DESC, page",
 		Tables: []catalog.Table{{
 			Name: "visits", Files: "visits.csv", Columns: []catalog.Column{{Name: "page", Type: sqltypes.Of(sqltypes.Text)},
@@ -155,7 +156,7 @@ func TestR17_ResumedWithGroupsInFiles(t *testing.T) {
 			t.Errorf("resumed for the last time: %v", err)
 			return
 		}
-		got = queries(t, a)
+		got = truth.Queries(t, a)
 	}()
 	for range times {
 		select {

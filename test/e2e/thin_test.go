@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/rows/csv"
+	"posta.dev/posta/test/e2e/truth"
 	"posta.dev/posta/test/oracle/bikesoracle"
 )
 
@@ -33,7 +34,7 @@ func thinned(t *testing.T) *dataset {
 			t.Errorf("the small data has no answers to query %s", q.Name)
 		}
 	}
-	return &dataset{analysis: "bikes", dir: dir, want: queries(t, a)}
+	return &dataset{analysis: "bikes", dir: dir, want: truth.Queries(t, a)}
 }
 
 // thin copies the header and every n-th record of a file.

@@ -246,6 +246,24 @@ func (h *Host) AskAs(t *testing.T, c security.Identity, now time.Time, from role
 	return h.Answer(from)
 }
 
+// Told is what AskAs returns if the answer is there at once, as it must be.
+func (h *Host) Told(t *testing.T, c security.Identity, now time.Time, q protocol.Request) protocol.Reply {
+	t.Helper()
+	r, ok := h.AskAs(t, c, now, 3, q)
+	if !ok {
+		t.Fatalf("no answer to %s of %s", q.Type, c.Name)
+	}
+	return r
+}
+
+// Clients of tests: two that own sessions, one that may do everything, and one that may only look.
+var (
+	Alice = security.Identity{Role: security.Submit, Name: "alice"}
+	Bob   = security.Identity{Role: security.Submit, Name: "bob"}
+	Olga  = security.Identity{Role: security.Operate, Name: "olga"}
+	Wanda = security.Identity{Role: security.Watch, Name: "wanda"}
+)
+
 // Answer returns the answer to a peer, if there is one now.
 func (h *Host) Answer(to role.Peer) (protocol.Reply, bool) {
 	if r, ok := h.Waiting[to]; ok {

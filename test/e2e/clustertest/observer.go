@@ -235,6 +235,23 @@ func (e *Observer) Incidents(since time.Time) (all []core.Incident) {
 	return all
 }
 
+// PausesGrow expects that the medics began at once to restart a target, and that each of their pauses was twice as long as the one before.
+func (e *Observer) PausesGrow(target core.NodeID) {
+	e.t.Helper()
+	var waits []time.Duration
+	for _, entry := range e.Entries() {
+		if entry.Node == target && entry.Kind == core.Suspected {
+			waits = append(waits, entry.Wait)
+		}
+	}
+	for i, w := range waits {
+		if i > 1 && w < 2*waits[i-1] && w < 10*time.Second || i == 0 && w != 0 {
+			e.t.Errorf("M5: pauses of %v", waits)
+			return
+		}
+	}
+}
+
 // Until waits for a condition.
 func (e *Observer) Until(what string, done func() bool) {
 	e.t.Helper()

@@ -191,17 +191,7 @@ func TestS3_AMemberSpeaksForItselfAlone(t *testing.T) {
 	if err := push.Close(); err != nil { // all is written when it returns
 		t.Fatal(err)
 	}
-	if err := cl.Upload(ctx); err != nil {
-		t.Fatal(err)
-	}
-	a, err := cl.Results(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.check(t, a)
-	if err := cl.Finish(ctx); err != nil {
-		t.Fatal(err)
-	}
+	d.sent(ctx, t, cl)
 }
 
 // TestS5_AttacksOnASession: another client tries all that a client can say about alice's session, at every node that clients talk to,

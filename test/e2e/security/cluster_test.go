@@ -3,7 +3,6 @@ package security
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -200,27 +199,29 @@ func generated(t *testing.T, rows int) *dataset {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.want = answers(t, a)
+	d.want = truth.Queries(t, a)
 	return d
 }
 
-// answers returns the part of an answer that does not depend on the session.
-func answers(t *testing.T, v any) []byte {
+// sent uploads a session that is open, and compares its answer.
+func (d *dataset) sent(ctx context.Context, t *testing.T, cl *client.Client) {
 	t.Helper()
-	b, err := json.Marshal(v)
+	if err := cl.Upload(ctx); err != nil {
+		t.Fatal(err)
+	}
+	a, err := cl.Results(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var parts struct{ Queries, Rejected json.RawMessage }
-	if err := json.Unmarshal(b, &parts); err != nil {
+	d.check(t, a)
+	if err := cl.Finish(ctx); err != nil {
 		t.Fatal(err)
 	}
-	return append(append(parts.Queries, '\n'), parts.Rejected...)
 }
 
 func (d *dataset) check(t *testing.T, a *client.Answer) {
 	t.Helper()
-	if got := answers(t, a); !bytes.Equal(got, d.want) {
+	if got := truth.Queries(t, a); !bytes.Equal(got, d.want) {
 		t.Errorf("answers differ from the oracle's:\n got %.300s\nwant %.300s", got, d.want)
 	}
 }

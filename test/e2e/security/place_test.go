@@ -102,15 +102,5 @@ func TestS5_ASubmitterDoesNotOperate(t *testing.T) {
 		}
 	}
 	c.analyse(ctx, alice, d) // begins at once: nothing is held back
-	if err := cl.Upload(ctx); err != nil {
-		t.Fatal(err)
-	}
-	a, err := cl.Results(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.check(t, a)
-	if err := cl.Finish(ctx); err != nil {
-		t.Fatal(err)
-	}
+	d.sent(ctx, t, cl)
 }

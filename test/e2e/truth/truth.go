@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
+	"testing"
 
 	"posta.dev/posta/analyses/answer"
 	"posta.dev/posta/test/oracle/bikesoracle"
@@ -38,6 +39,20 @@ func JSON(analysis, dir string) (json.RawMessage, error) {
 		return nil, err
 	}
 	return json.Marshal(a)
+}
+
+// Queries returns the part of an answer that does not depend on the session, as compact JSON.
+func Queries(t testing.TB, answer any) []byte {
+	t.Helper()
+	b, err := json.Marshal(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts struct{ Queries, Rejected json.RawMessage }
+	if err := json.Unmarshal(b, &parts); err != nil {
+		t.Fatal(err)
+	}
+	return append(append(parts.Queries, '\n'), parts.Rejected...)
 }
 
 // elsewhere asks a process that is built without the race detector. Go keeps the program among what it has built.
