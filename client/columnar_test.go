@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -47,6 +48,14 @@ func TestC1_ParquetOnTheDisk(t *testing.T) {
 		}
 	}
 
+	f := newFakeCluster(t, 1, 1)
+	cfg := f.config()
+	cfg.Dir, cfg.Named, cfg.Stdin = dir, []Named{{As: "a/trips.csv", Path: "-"}}, bytes.NewReader(columnar)
+	if _, err := Run(during(t, 20*time.Second), cfg); !errors.Is(err, ErrInput) ||
+		!strings.Contains(err.Error(), "standard input holds a Parquet file") {
+		t.Errorf("in a pipe: %v", err)
+	}
+
 	path := filepath.Join(dir, "a", "trips.parquet")
 	write(t, path, columnar)
 	for left, want := range map[string][]string{"2": rides[20:], "22": slices.Concat(rides[:20], rides[40:]), "": nil} {
@@ -67,16 +76,16 @@ func TestC1_ParquetOnTheDisk(t *testing.T) {
 		}
 		f.compare(files)
 	}
-	f, err := openFile(path, &warnings{})
+	file, err := openFile(path, &warnings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = f.Close() }()
-	if err := f.(format.Located).Unchanged(); err != nil {
+	defer func() { _ = file.Close() }()
+	if err := file.(format.Located).Unchanged(); err != nil {
 		t.Error(err)
 	}
 	write(t, path, append(columnar, 'x'))
-	if err := f.(format.Located).Unchanged(); err == nil || !strings.Contains(err.Error(), "was changed") {
+	if err := file.(format.Located).Unchanged(); err == nil || !strings.Contains(err.Error(), "was changed") {
 		t.Error(err)
 	}
 }

@@ -40,6 +40,7 @@ type FileParser struct {
 	runs    func(run *csv.Run) (read, taken int) // nil: there is only row
 	scanner csv.Scanner
 	columns *columnar.Scanner // replaces scanner if chunks hold columns; else nil
+	scan    scanner           // that of the two which is used
 	builder *batch.Builder
 	done    progress.Rows
 
@@ -50,6 +51,15 @@ type FileParser struct {
 	parties []*party         // parties that share the rows, see analyses.Stream.Parties
 	missing analyses.Missing // see analyses.File.Missing
 	reasons []error          // by party: why it has rejected the last shared row; nil if it has not
+}
+
+// scanner goes through the rows of a chunk.
+type scanner interface {
+	Next() bool
+	Fields() [][]byte
+	Err() error
+	Line() uint64
+	Row() []byte // as a record of CSV
 }
 
 // NewFile returns the parser of a file of a stream of a. header is the file's first line, with or without its end.
@@ -76,11 +86,12 @@ func NewFileWith(b *batch.Builder, a *analyses.Analysis, stream int, args analys
 	if len(p.parties) > 0 {
 		file.Missing, p.reasons = &p.missing, make([]error, len(p.parties))
 	}
-	file.Line = p.scanner.Line
+	p.scan = &p.scanner
 	if mapping.Columnar() {
 		p.columns = columnar.NewScanner(mapping)
-		file.Line, file.Cells = p.columns.Line, p.columns.Cells()
+		p.scan, file.Cells = p.columns, p.columns.Cells()
 	}
+	file.Line = p.scan.Line
 	if p.row, err = a.RowParser(args, stream, file, p.builder); err != nil {
 		return nil, fail(err)
 	}
@@ -105,25 +116,15 @@ func (p *FileParser) reset(data []byte, firstLine uint64) error {
 	return nil
 }
 
-func (p *FileParser) next() bool {
-	if p.columns != nil {
-		return p.columns.Next()
-	}
-	return p.scanner.Next()
-}
-
 // fields returns the fields of the row, or what is wrong with it.
-func (p *FileParser) fields() ([][]byte, error) {
-	if p.columns != nil {
-		return p.columns.Fields(), nil
-	}
-	return p.scanner.Fields(), rowError(&p.scanner)
-}
+func (p *FileParser) fields() ([][]byte, error) { return p.scan.Fields(), rowError(p.scan.Err()) }
 
-// rowError returns what is wrong with a scanner's row. Lines that a stray quote has swallowed fail the session: they are not one bad row,
-// but an unknown number of good ones.
-func rowError(s *csv.Scanner) error {
-	err := s.Err()
+// rowError returns what is wrong with a row, by the scanner's error. Lines that a stray quote has swallowed fail the session: they are not
+// one bad row, but an unknown number of good ones.
+func rowError(err error) error {
+	if err == nil {
+		return nil
+	}
 	if e := (*csv.RowError)(nil); errors.As(err, &e) && e.Fault == csv.RowsInQuotes {
 		return analyses.Fails(err)
 	}
@@ -136,21 +137,6 @@ func reject(r *analyses.Rejects, file string, line uint64, err error) {
 	if e := (*csv.RowError)(nil); errors.As(err, &e) {
 		r.Rows += uint64(max(e.Lines, 1) - 1)
 	}
-}
-
-func (p *FileParser) line() uint64 {
-	if p.columns != nil {
-		return p.columns.Line()
-	}
-	return p.scanner.Line()
-}
-
-// text returns the row as a record of CSV.
-func (p *FileParser) text() []byte {
-	if p.columns != nil {
-		return p.columns.Row()
-	}
-	return p.scanner.Row()
 }
 
 // Builder holds the rows of the last chunk.
@@ -166,7 +152,7 @@ func (p *FileParser) Chunk(data []byte, firstLine uint64) (rows int, rejects ana
 		if p.runs != nil {
 			rows += p.readRuns()
 		}
-		if !p.next() {
+		if !p.scan.Next() {
 			break
 		}
 		p.done.Row()
@@ -194,9 +180,9 @@ func (p *FileParser) Chunk(data []byte, firstLine uint64) (rows int, rejects ana
 		if analyses.IsFailing(err) {
 			return 0, rejects, p.failed(err)
 		}
-		reject(&rejects, p.file.Name, p.line(), err)
+		reject(&rejects, p.file.Name, p.scan.Line(), err)
 		if p.OnReject != nil {
-			p.OnReject(p.of, p.line(), p.text(), err)
+			p.OnReject(p.of, p.scan.Line(), p.scan.Row(), err)
 		}
 	}
 	if err := p.builder.Check(); err != nil {
@@ -243,7 +229,7 @@ func (p *FileParser) readRuns() (taken int) {
 // failed adds the row's place to an error that fails the session. The place of a stray quote is its own line, which may be behind the row's
 // first one.
 func (p *FileParser) failed(err error) error {
-	line := p.line()
+	line := p.scan.Line()
 	if e := (*csv.RowError)(nil); errors.As(err, &e) {
 		line = e.OpenLine
 	}

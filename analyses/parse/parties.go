@@ -48,7 +48,7 @@ func (p *party) takes(text []byte, line uint64) error {
 	if !p.scanner.Next() {
 		return fmt.Errorf("%w: a row is empty for %s, and not for others", batch.ErrSpec, p.name)
 	}
-	if err := rowError(&p.scanner); err != nil {
+	if err := rowError(p.scanner.Err()); err != nil {
 		return err
 	}
 	return p.row(p.scanner.Fields())
@@ -57,7 +57,7 @@ func (p *party) takes(text []byte, line uint64) error {
 // share asks the parties about a row that the stream's parser has not taken, and appends it for those that take it. taken
 // reports whether there is such a party. An error fails the session.
 func (p *FileParser) share(rows int) (taken bool, err error) {
-	text, line := p.text(), p.line()
+	text, line := p.scan.Row(), p.scan.Line()
 	for i := range p.reasons {
 		p.reasons[i] = p.parties[i].takes(text, line)
 		switch reason := p.reasons[i]; {
@@ -94,10 +94,10 @@ func (p *FileParser) count(rejects *analyses.Rejects) {
 		}
 		of := &rejects.Parties[i]
 		before := of.Rows
-		reject(of, p.file.Name, p.line(), reason)
+		reject(of, p.file.Name, p.scan.Line(), reason)
 		rejects.Rows += of.Rows - before
 		if p.OnReject != nil {
-			p.OnReject(p.parties[i].name, p.line(), p.text(), reason)
+			p.OnReject(p.parties[i].name, p.scan.Line(), p.scan.Row(), reason)
 		}
 	}
 }

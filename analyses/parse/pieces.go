@@ -18,7 +18,7 @@ func (p *FileParser) Pieces(data []byte, firstLine uint64, maxBytes int, emit fu
 		return rejects, err
 	}
 	rows, line := 0, firstLine
-	for p.next() {
+	for p.scan.Next() {
 		p.done.Row()
 		taken, err := p.addRow(rows, &rejects)
 		if err != nil {
@@ -37,11 +37,11 @@ func (p *FileParser) Pieces(data []byte, firstLine uint64, maxBytes int, emit fu
 				return rejects, err
 			}
 			if !taken {
-				return rejects, fmt.Errorf("line %d: the row is taken and then rejected", p.line())
+				return rejects, fmt.Errorf("line %d: the row is taken and then rejected", p.scan.Line())
 			}
 		}
 		if rows == 0 {
-			line = p.line()
+			line = p.scan.Line()
 			if err := p.fits(line, maxBytes); err != nil {
 				return rejects, err
 			}
@@ -80,7 +80,7 @@ func (p *FileParser) addRow(rows int, rejects *analyses.Rejects) (taken bool, er
 		return false, p.failed(err)
 	}
 	if rejects != nil {
-		reject(rejects, p.file.Name, p.line(), err)
+		reject(rejects, p.file.Name, p.scan.Line(), err)
 	}
 	return false, nil
 }

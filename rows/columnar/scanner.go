@@ -207,6 +207,9 @@ var empty = []byte{0}
 // Fields returns the wanted fields of the row, as [csv.Scanner.Fields] does. If a column's cell is OK, its field is undefined.
 func (s *Scanner) Fields() [][]byte { return s.fields }
 
+// Err returns nil: a chunk that [Scanner.Reset] takes has no wrong rows.
+func (s *Scanner) Err() error { return nil }
+
 // Line returns the line of the row.
 func (s *Scanner) Line() uint64 { return s.line + uint64(s.row) }
 
