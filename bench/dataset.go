@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
+	"posta.dev/posta/client/source/parquet/generated"
 	"posta.dev/posta/internal/gen"
 )
 
@@ -38,7 +39,7 @@ func (d *dataset) made(ctx context.Context, c *Config) (dir string, size int64, 
 func (d *dataset) sample(dir gen.Dir, rows int, seed uint64) error {
 	rows /= 10 // columns are many
 	if d.format == Parquet {
-		packed, err := gen.Parquet(dir, d.name)
+		packed, err := generated.Parquet(dir, d.name)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/client/source/parquet/generated"
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
@@ -82,7 +83,7 @@ func (x *maker) run(c *cli.Context) error {
 	made := &countedDir{Dir: gen.OnDisk(dir), interrupted: c.Context.Err}
 	to := gen.Dir(made)
 	if x.as == "parquet" {
-		if to, err = gen.Parquet(made, name); err != nil {
+		if to, err = generated.Parquet(made, name); err != nil {
 			return exit.Usagef("gen: --format parquet: %v", err)
 		}
 	}

@@ -1,4 +1,5 @@
-package gen
+// Package generated makes Parquet of the data that package internal/gen writes as CSV.
+package generated
 
 import (
 	"errors"
@@ -9,6 +10,7 @@ import (
 
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client/source/parquet"
+	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/protocol"
 )
 
@@ -19,8 +21,8 @@ var ErrNoTypes = errors.New("this data has quirks that only CSV can hold")
 const parquetGroup = 64 << 20
 
 // Parquet returns a Dir in which the files of data become Parquet with the same rows.
-func Parquet(dir Dir, data string) (Dir, error) {
-	tables := Schema(data)
+func Parquet(dir gen.Dir, data string) (gen.Dir, error) {
+	tables := gen.Schema(data)
 	if tables == nil {
 		return nil, fmt.Errorf("%w: %s", ErrNoTypes, data)
 	}
@@ -28,8 +30,8 @@ func Parquet(dir Dir, data string) (Dir, error) {
 }
 
 type parquetDir struct {
-	Dir
-	tables []Table
+	gen.Dir
+	tables []gen.Table
 }
 
 // Create implements Dir for names of CSV files.
@@ -55,7 +57,7 @@ type parquetFile struct {
 	header bool // it was read
 }
 
-func newParquetFile(f io.WriteCloser, columns []Column) (*parquetFile, error) {
+func newParquetFile(f io.WriteCloser, columns []gen.Column) (*parquetFile, error) {
 	x := &parquetFile{Closer: f, row: make([]protocol.Value, len(columns))}
 	var names []string
 	var narrow []int64
