@@ -51,7 +51,7 @@ func plainPosta(t *testing.T) string {
 		if plain.dir, plain.err = os.MkdirTemp("", "posta-bench"); plain.err != nil {
 			return
 		}
-		if out, err := exec.Command("go", "build", "-pgo=off", "-o", plain.dir, "posta.dev/posta").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-pgo=off", "-ldflags=-w", "-o", plain.dir, "posta.dev/posta").CombinedOutput(); err != nil {
 			plain.err = fmt.Errorf("build posta: %w: %s", err, out)
 		}
 	})

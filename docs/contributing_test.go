@@ -34,7 +34,7 @@ func TestTheExamplesOfContributing(t *testing.T) {
 	if text := inTree(t, tree, "", "gofmt", "-l", "analyses", "client"); text != "" {
 		t.Errorf("the examples are not as gofmt writes them: %s", text)
 	}
-	inTree(t, tree, "", "go", "build", "-trimpath", "-pgo=off", "-o", "posta", ".")
+	inTree(t, tree, "", "go", "build", "-trimpath", "-pgo=off", "-ldflags=-w", "-o", "posta", ".")
 	answer := inTree(t, tree, "", filepath.Join(tree, "posta"), "sql", "SELECT bit_length('abc') AS n, bit_length(NULL) IS NULL AS none")
 	if !strings.Contains(answer, "24  true") {
 		t.Errorf("the answer is %q", answer)
