@@ -1,9 +1,11 @@
 package docs
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -48,6 +50,42 @@ func TestTheExamplesOfContributing(t *testing.T) {
 		"SELECT level, sum(ms) AS ms, coalesce(max(msg), 'none') AS msg, max(_line) AS line FROM 'disk.logfmt' GROUP BY level ORDER BY ms")
 	if !strings.Contains(strings.Join(strings.Fields(answer), " "), "level ms msg line info 1 none 2 warn 42 ok 4") {
 		t.Errorf("the answer over logfmt is %q", answer)
+	}
+	askRegrCount(t, tree, data)
+}
+
+// askRegrCount counts pairs of values with several joiners and aggregators, and in the reducer, where groupings are several.
+func askRegrCount(t *testing.T, tree, data string) {
+	t.Helper()
+	var rows, want strings.Builder
+	counts, all := [3]int{}, 0
+	rows.WriteString("g,x,y\n")
+	for i := range 3000 {
+		x, y := strconv.Itoa(i), strconv.Itoa(-i)
+		if i%5 == 0 {
+			x = ""
+		}
+		if i%7 == 0 {
+			y = ""
+		}
+		if x != "" && y != "" {
+			counts[i%3], all = counts[i%3]+1, all+1
+		}
+		fmt.Fprintf(&rows, "%d,%s,%s\n", i%3, x, y)
+	}
+	for g, n := range counts {
+		fmt.Fprintln(&want, g, n)
+	}
+	if err := os.WriteFile(filepath.Join(data, "pairs.csv"), []byte(rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for by, want := range map[string]string{"g": want.String(), "ROLLUP (g)": want.String() + fmt.Sprintln("none", all)} {
+		answer := inTree(t, tree, "", filepath.Join(tree, "posta"), "sql", "--data", data, "--replicas", "joiner=3,aggregator=3",
+			"--chunk", "4KiB", "--csv",
+			"SELECT coalesce(g::TEXT, 'none') || ' ' || regr_count(y, x) AS n FROM 'pairs.csv' GROUP BY "+by+" ORDER BY n")
+		if answer != "n\n"+want {
+			t.Errorf("GROUP BY %s: %q, want %q", by, answer, want)
+		}
 	}
 }
 
