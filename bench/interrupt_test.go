@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/test/temp"
 )
 
@@ -43,16 +43,13 @@ func processesOf(dir string) (all []string) {
 	return all
 }
 
-// await waits until there are at least some processes, or none if some is 0.
-func await(t *testing.T, dir string, some int) {
+// awaitProcesses waits until there are at least some processes, or none if some is 0.
+func awaitProcesses(t *testing.T, dir string, some int) {
 	t.Helper()
-	var all []string
-	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if all = processesOf(dir); some == 0 && len(all) == 0 || some > 0 && len(all) >= some {
-			return
-		}
-	}
-	t.Fatalf("processes of the bench: %q, want %d", all, some)
+	await.Until(t, fmt.Sprintf("%d processes of the bench", some), func() bool {
+		n := len(processesOf(dir))
+		return n >= some && (some > 0 || n == 0)
+	})
 }
 
 // An interrupted bench reports the interrupt, which gives exit code 130, and not how its children ended.
@@ -62,12 +59,12 @@ func TestBench_Interrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- Run(ctx, endless(dir, posta, &bytes.Buffer{})) }()
-	await(t, dir, 7) // the nodes and the client
+	awaitProcesses(t, dir, 7) // the nodes and the client
 	cancel(interrupted)
 	if err := <-ended; !errors.Is(err, interrupted) || strings.Contains(err.Error(), "killed") {
 		t.Errorf("%v", err)
 	}
-	await(t, dir, 0)
+	awaitProcesses(t, dir, 0)
 }
 
 // When a bench is killed, its children end.
@@ -79,10 +76,10 @@ func TestBench_Killed(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	await(t, dir, 1+7)
+	awaitProcesses(t, dir, 1+7)
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	await(t, dir, 0)
+	awaitProcesses(t, dir, 0)
 	if errs.Len() > 0 {
 		t.Logf("%s", errs.Bytes())
 	}

@@ -14,6 +14,7 @@ import (
 
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/await"
 )
 
 // asked is what testdata/ask.py prints.
@@ -168,9 +169,9 @@ func TestPythonNodesRestart(t *testing.T) {
 	dir, want := dataDir(t, 2000)
 	a := f.asking(map[string]any{"do": "run", "data": dir})
 	for _, n := range f.inputs {
-		for f.count(n.name, protocol.Chunk) < 10 && f.count("input-1", protocol.End) == 0 {
-			time.Sleep(5 * time.Millisecond)
-		}
+		await.Until(t, n.name+" has chunks", func() bool {
+			return f.count(n.name, protocol.Chunk) >= 10 || f.count("input-1", protocol.End) > 0
+		})
 		n.restart()
 	}
 	f.right(a.says(t), want)
@@ -252,9 +253,7 @@ func TestPythonIsKilledAndRunAgain(t *testing.T) {
 	})
 	dir, want := dataDir(t, 1000)
 	a := f.asking(map[string]any{"do": "run", "data": dir, "session": id})
-	for f.count("input-1", protocol.Chunk) < 2 {
-		time.Sleep(5 * time.Millisecond)
-	}
+	await.Until(t, "two chunks have come", func() bool { return f.count("input-1", protocol.Chunk) >= 2 })
 	if err := a.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -279,9 +278,7 @@ func TestPythonCtrlC(t *testing.T) {
 	})
 	dir, _ := dataDir(t, 1000)
 	a := f.asking(map[string]any{"do": "run", "data": dir})
-	for f.count("input-1", protocol.Chunk) < 2 {
-		time.Sleep(5 * time.Millisecond)
-	}
+	await.Until(t, "two chunks have come", func() bool { return f.count("input-1", protocol.Chunk) >= 2 })
 	if err := a.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}

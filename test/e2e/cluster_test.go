@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
@@ -161,15 +162,11 @@ func (c *cluster) kill(id topology.NodeID) {
 
 // gone waits for the end of a node's process.
 func (c *cluster) gone(id topology.NodeID) {
-	for {
+	await.Until(c.t, string(id)+" ends", func() bool {
 		c.mu.Lock()
-		gone := c.procs[id] == nil
-		c.mu.Unlock()
-		if gone {
-			return
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
+		defer c.mu.Unlock()
+		return c.procs[id] == nil
+	})
 }
 
 // terminateAll asks all nodes to end at once, and returns how long each took.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/topology"
 )
@@ -125,9 +126,7 @@ func TestS8_AFileThatGrowsFailsTheSession(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := c.begin(ctx, client.Config{Dir: dir})
-		for !r.ended() && r.acked("trips") == 0 { // until the files of trips are being read
-			time.Sleep(time.Millisecond)
-		}
+		await.Until(t, "the files of trips are being read", func() bool { return r.ended() || r.acked("trips") > 0 })
 		c.signal("joiner-1", syscall.SIGSTOP) // the rest waits for room
 		grow(t, dir)
 		c.signal("joiner-1", syscall.SIGCONT)

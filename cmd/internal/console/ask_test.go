@@ -17,6 +17,7 @@ import (
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/await"
 )
 
 // hostile is text that tries to be more than text.
@@ -76,15 +77,12 @@ func (b *browser) asks(statement string, more ...string) (*http.Response, string
 // until reads a page until it has a text.
 func (b *browser) until(path, text string) string {
 	b.t.Helper()
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		answer, page := b.get(path)
-		if strings.Contains(page, text) {
-			return page
-		}
-		if time.Now().After(end) {
-			b.t.Fatalf("%s never shows %q: %d\n%s", path, text, answer.StatusCode, page)
-		}
+	var answer *http.Response
+	var page string
+	if !await.Within(await.Patience, func() bool { answer, page = b.get(path); return strings.Contains(page, text) }) {
+		b.t.Fatalf("%s never shows %q: %d\n%s", path, text, answer.StatusCode, page)
 	}
+	return page
 }
 
 // A statement is answered and explained, and a wrong one is shown with its mistake. Each question has a page of its
@@ -230,9 +228,7 @@ func TestR16_QuestionsAreForgotten(t *testing.T) {
 		if err := k.begin(key, "SELECT", answerWhen(done)); err != nil {
 			t.Fatal(err)
 		}
-		for w := k.find(key); !w.ended(); {
-			time.Sleep(time.Millisecond)
-		}
+		await.Until(t, key+" ends", k.find(key).ended)
 	}
 	if k.find("runs") == nil || k.find("0") != nil || k.find(fmt.Sprint(2*worksKept-1)) == nil || len(k.seen()) != worksKept {
 		t.Errorf("%d are kept", len(k.seen()))
@@ -399,11 +395,9 @@ func TestR16_ManySessionPages(t *testing.T) {
 	close(hold)
 	for range 2 {
 		for i := range s.Sessions {
-			for end := time.Now().Add(time.Minute); !strings.Contains(page(i), `<table class="answer">`); time.Sleep(time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatalf("the page of session %d has no answers", i)
-				}
-			}
+			await.Until(t, fmt.Sprintf("the page of session %d has answers", i), func() bool {
+				return strings.Contains(page(i), `<table class="answer">`)
+			})
 		}
 	}
 	if n := fetched.Load(); n != maxWatchers {
