@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"posta.dev/posta/client/core"
+	"posta.dev/posta/protocol"
 )
 
 // Run runs an analysis from the first question to the last row. The session is cancelled at the cluster when ctx ends, and after any error
@@ -48,13 +49,13 @@ func (c *Client) run(ctx context.Context) (*Answer, error) {
 	var streams []StreamProgress
 	if c.phase() != core.Uploaded {
 		if err := c.Upload(ctx); err != nil {
-			return nil, fmt.Errorf("%s: %w", c.cfg.Analysis, err)
+			return nil, c.failed(err)
 		}
 		streams = c.Progress().Streams
 	}
 	answer, err := c.Results(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.cfg.Analysis, err)
+		return nil, c.failed(asInput(err))
 	}
 	answer.Warnings = c.warnings.all()
 	answer.Partial, answer.Streams = c.partial.Load(), streams
@@ -64,6 +65,11 @@ func (c *Client) run(ctx context.Context) (*Answer, error) {
 		}
 	}
 	return answer, nil
+}
+
+// failed adds the analysis to an error.
+func (c *Client) failed(err error) error {
+	return protocol.With(fmt.Errorf("%s: %w", c.cfg.Analysis, err), protocol.Fields{protocol.FieldAnalysis: c.cfg.Analysis})
 }
 
 // checkFiles looks for the files of the analysis, if the entry described it. If there is no such analysis, the cluster will say so.

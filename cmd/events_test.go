@@ -90,6 +90,11 @@ func TestEventsTellErrorsWithTheirCodes(t *testing.T) {
 			t.Errorf("%v: exit code %d, %q on standard error", c.args, r.code, r.err)
 		}
 	}
+	told, _ := eventsOf(t, "sql", "--data", dir, "SELECT sqrt(-id) FROM trips")
+	f, _ := told[len(told)-1]["fields"].(map[string]any)
+	if f["cause"] != "statement" || f["file"] != "trips.csv" || f["line"] != "2" || f["analysis"] != "sql" || f["node"] == "" {
+		t.Errorf("the failure of a session has the fields %v", f)
+	}
 	if r := posta(t, "sql", "--events", "--json", "SELECT 1"); r.code != exit.Usage || !strings.Contains(r.err, "give one of the two") {
 		t.Errorf("--events with --json: %d, %s", r.code, r.err)
 	}

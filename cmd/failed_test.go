@@ -5,9 +5,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/topology"
 )
 
 // An error of a statement for a row begins with what is wrong and the place in the statement, then says where the row is; who says so comes
@@ -47,6 +49,34 @@ func TestQ4_ARowsErrorSaysWhatAndWhere(t *testing.T) {
 		if !strings.Contains(r.err, want) {
 			t.Errorf("two statements: %q is missing in\n%s", want, r.err)
 		}
+	}
+}
+
+// TestR13_AFailureSurvivesItsNodes: after kill -9 of all nodes, their logs make the same message and exit code of a failed session.
+func TestR13_AFailureSurvivesItsNodes(t *testing.T) {
+	dir := table(t, "t.csv", "a,b\n1,x\n-4,y\n")
+	statement := filepath.Join(dir, "ask.sql")
+	if err := os.WriteFile(statement, []byte("SELECT ln(sum(a)) FROM t"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k := newTestCluster(t)
+	k.must("up")
+	r := k.call("submit", statement, "--data", dir)
+	m := regexp.MustCompile(`(?s)posta: line 1, column 8: the logarithm of .*\^\n    \(session ([0-9a-f-]{36}), reducer-1\)\n$`).FindStringSubmatch(r.err)
+	if r.code != exit.Session || m == nil {
+		t.Fatalf("exit code %d:\n%s", r.code, r.err)
+	}
+	k.killMedics()
+	topo, err := topology.Load(k.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range topo.Nodes() {
+		k.kill(string(n.ID), syscall.SIGKILL)
+	}
+	k.must("up")
+	if r := k.call("results", m[1]); r.code != exit.Session || r.err != m[0] {
+		t.Errorf("exit code %d:\n%s", r.code, r.err)
 	}
 }
 

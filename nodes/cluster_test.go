@@ -57,9 +57,13 @@ func (c *cluster) run(id topology.NodeID) {
 		level = slog.LevelDebug
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	known := analyses.Set{bikes.New(), quoting()}
+	for name := range failures {
+		known = append(known, failsWith(name))
+	}
 	go func() {
 		ended <- nodes.Run(ctx, nodes.Config{
-			Topology: c.topo, Node: id, Known: analyses.Set{bikes.New(), quoting()}, Version: "test", Log: log, Keys: c.keys[id],
+			Topology: c.topo, Node: id, Known: known, Version: "test", Log: log, Keys: c.keys[id],
 		})
 	}()
 	c.stops[id] = func() error { cancel(); return <-ended }

@@ -227,6 +227,19 @@ func (c *codec) lanes(key string, v *[]LaneSeq) {
 	}
 }
 
+// errorFields are omitted if there are none.
+func (c *codec) errorFields(key string, v *Fields) {
+	if !c.has(len(*v) > 0) {
+		return
+	}
+	if c.writes(key) {
+		c.b = v.append(c.b)
+	} else if c.reads(key) {
+		*v = nil
+		c.d.names("fields", MaxFields, func(name string) { v.set(name, c.d.text(name, MaxFieldBytes)) })
+	}
+}
+
 func (c *codec) stamp(key string, v *Stamp) {
 	if c.writes(key) {
 		c.b = wire.AppendUint(wire.AppendArray(c.b, 3), v.Size)

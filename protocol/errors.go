@@ -48,6 +48,7 @@ type Error struct {
 	Message    string        // what is wrong, and what to do
 	RetryAfter time.Duration // with busy: when to try again; 0 leaves it to the client
 	Want       uint64        // with gap: the sequence number that is expected
+	Fields     Fields        // with the codes of a failed session: what programs should know of the reason; nil: nothing
 }
 
 // Error returns the message with its code.

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"time"
 
 	"posta.dev/posta/protocol/session"
@@ -28,7 +29,7 @@ type Reply struct {
 	At   uint64 // ok to a read: all bytes of the file before this one are durable
 
 	State  session.State // ok to a ping, opened, results
-	Reason string        // with state failed
+	Reason string        // with state failed; ok to a ping, with state running: why nothing is taken now
 
 	Inputs  []string // opened, info, error wrong_node: endpoints of all inputs, in the order to open in
 	Outputs []string // opened, info, error wrong_node: endpoints of all outputs
@@ -58,7 +59,7 @@ type Reply struct {
 	Version  string // info: of the program
 	Analyses []AnalysisInfo
 
-	Err Error // error
+	Err Error // error; with state failed its Code (empty: ErrFailed) and its Fields, and Reason is the message
 }
 
 // Failure returns the error in an error reply, nil for any other reply.
@@ -70,9 +71,19 @@ func (p *Reply) Failure() error {
 	return &e
 }
 
+// SessionFailure returns why the session failed, with state failed.
+func (p *Reply) SessionFailure() *Error {
+	return &Error{Code: cmp.Or(p.Err.Code, ErrFailed), Message: p.Reason, Fields: p.Err.Fields}
+}
+
 // Refuse returns a reply with an error.
 func Refuse(code Code, message string) Reply {
 	return Reply{Type: Refused, Err: Error{Code: code, Message: message}}
+}
+
+// RefuseFor returns a reply with an error and what is known of it.
+func RefuseFor(code Code, err error) Reply {
+	return Reply{Type: Refused, Err: Error{Code: code, Message: err.Error(), Fields: FieldsOf(err)}}
 }
 
 // FileRanges is what an input has accepted of one file.

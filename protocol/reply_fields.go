@@ -70,7 +70,7 @@ func (p *Reply) fields(c *codec) {
 	}
 	if c.has(p.Type == Parts) {
 		c.text("state", MaxName, (*string)(&p.State))
-		c.optional("reason", MaxText, &p.Reason)
+		p.whyFields(c)
 		list(c, "parts", MaxParts, &p.Parts)
 		c.bool("done", &p.Complete)
 	}
@@ -95,7 +95,13 @@ func (p *Reply) okFields(c *codec) {
 		c.uint("at", &p.At)
 	}
 	c.optional("state", MaxName, (*string)(&p.State))
+	p.whyFields(c)
+}
+
+func (p *Reply) whyFields(c *codec) {
 	c.optional("reason", MaxText, &p.Reason)
+	c.optional("code", MaxName, (*string)(&p.Err.Code))
+	c.errorFields("fields", &p.Err.Fields)
 }
 
 func (p *Reply) openedFields(c *codec) {
@@ -144,6 +150,7 @@ func (p *Reply) errorFields(c *codec) {
 	if c.has(p.Err.Want > 0) {
 		c.uint("want", &p.Err.Want)
 	}
+	c.errorFields("fields", &p.Err.Fields)
 	if c.has(p.Err.Code == ErrWrongNode) {
 		p.endpointFields(c)
 	}

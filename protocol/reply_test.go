@@ -57,9 +57,12 @@ func replies(t testing.TB) map[string]Reply {
 			Analyses: []AnalysisInfo{{Name: "bikes", About: "rides",
 				Params:  []ParamInfo{{Name: "rain_mm", Default: "30", About: "rain"}},
 				Streams: streams, Queries: []string{"rain"}}}},
-		"busy":  {Type: Refused, Err: Error{Code: ErrBusy, Message: "8 sessions run", RetryAfter: 1500 * time.Millisecond}},
-		"gap":   {Type: Refused, Err: Error{Code: ErrGap, Want: 7}},
-		"wrong": {Type: Refused, Inputs: []string{"tcp://a:1"}, Err: Error{Code: ErrWrongNode, Message: "ask an input"}},
+		"busy": {Type: Refused, Err: Error{Code: ErrBusy, Message: "8 sessions run", RetryAfter: 1500 * time.Millisecond}},
+		"failed": {Type: Parts, State: session.Failed, Reason: "no row", Complete: true, Err: Error{Code: ErrBadInput,
+			Fields: Fields{"cause": "stray_quote", "file": "a\xff.csv"}}},
+		"refused": {Type: Refused, Err: Error{Code: ErrFailed, Message: "no", Fields: Fields{"cause": "statement"}}},
+		"gap":     {Type: Refused, Err: Error{Code: ErrGap, Want: 7}},
+		"wrong":   {Type: Refused, Inputs: []string{"tcp://a:1"}, Err: Error{Code: ErrWrongNode, Message: "ask an input"}},
 	}
 }
 

@@ -111,7 +111,8 @@ func (r *run) rounds(ctx context.Context) (failed, err error) {
 			return nil
 		}
 		if len(r.answers) > 1 {
-			err = fmt.Errorf("%s: %w", r.prepared[i].Name, err)
+			name := r.prepared[i].Name
+			err = protocol.With(fmt.Errorf("%s: %w", name, err), protocol.Fields{protocol.FieldStatement: name})
 		}
 		if !errors.Is(err, protocol.ErrFailed) || ctx.Err() != nil {
 			return err

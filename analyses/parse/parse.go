@@ -233,5 +233,5 @@ func (p *FileParser) failed(err error) error {
 	if e := (*csv.RowError)(nil); errors.As(err, &e) {
 		line = e.OpenLine
 	}
-	return fmt.Errorf("%s, line %d: %w", p.file.Name, line, err)
+	return analyses.InRow(err, p.file.Name, line)
 }

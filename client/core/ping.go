@@ -81,7 +81,7 @@ func (s *Session) stateFrom(in *node, reply protocol.Reply, err error) error {
 	case err != nil:
 		return fmt.Errorf("session %s at %s: %w", s.cfg.Session, in.endpoint, err)
 	case reply.State == session.Failed:
-		return s.failed(reply.Reason)
+		return s.failed(&reply)
 	}
 	return nil
 }

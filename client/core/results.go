@@ -52,7 +52,7 @@ func (s *Session) polled(out *node, reply protocol.Reply, err error) {
 	}
 	switch {
 	case err == nil && reply.State == session.Failed:
-		s.verdicts.hearsNo(out, s.failed(reply.Reason))
+		s.verdicts.hearsNo(out, s.failed(&reply))
 	case err == nil:
 		s.verdicts.hears(out)
 		s.takeParts(reply)

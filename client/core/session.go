@@ -266,9 +266,11 @@ func (s *Session) request(t protocol.RequestType) protocol.Request {
 	return protocol.Request{Type: t, Session: s.cfg.Session, Token: s.cfg.Token}
 }
 
-// failed returns the error for a session that failed in the cluster.
-func (s *Session) failed(reason string) error {
-	return fmt.Errorf("session %s of %s: %w", s.cfg.Session, s.cfg.Analysis, &protocol.Error{Code: protocol.ErrFailed, Message: reason})
+// failed returns the error for a session that failed in the cluster, as a reply says.
+func (s *Session) failed(reply *protocol.Reply) error {
+	id := s.cfg.Session.String()
+	return protocol.With(fmt.Errorf("session %s of %s: %w", id, s.cfg.Analysis, reply.SessionFailure()),
+		protocol.Fields{protocol.FieldSession: id})
 }
 
 // isRefusal reports whether err is a refusal that a node answered.

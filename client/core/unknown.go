@@ -45,7 +45,7 @@ func (s *Session) explained(reply protocol.Reply, err error) {
 	case errors.Is(err, protocol.ErrSuperseded):
 		s.fail(err)
 	case err == nil && reply.State == session.Failed: // an output that does not know the session either explains nothing
-		s.fail(s.failed(reply.Reason))
+		s.fail(s.failed(&reply))
 	}
 }
 

@@ -230,6 +230,11 @@ func (r *Reader) String() string { return string(r.Bytes()) }
 // one byte. So a loop over the elements ends, and the frame bounds a slice that is made for them.
 func (r *Reader) Array() int { return r.header(0x90, 0xdc, 1) }
 
+// AtArray reports whether the next value is an array, without reading it.
+func (r *Reader) AtArray() bool {
+	return r.err == nil && r.off < len(r.b) && (r.b[r.off]&0xf0 == 0x90 || r.b[r.off] == 0xdc || r.b[r.off] == 0xdd)
+}
+
 // Map reads the header of a map and returns the number of pairs, at most half the number of remaining bytes.
 func (r *Reader) Map() int { return r.header(0x80, 0xde, 2) }
 

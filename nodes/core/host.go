@@ -31,7 +31,7 @@ func (h *host) Open(s role.Session, payload []byte) error {
 	}
 	s.Replica = h.c.cfg.Replica
 	if err := h.c.open(s, payload, linkKey{from: h.c.cfg.Self}, true); err != nil {
-		h.c.abort(s.ID, err.Error())
+		h.c.fail(s.ID, err)
 		return err
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/trace"
 	"posta.dev/posta/nodes/watch"
+	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
 
@@ -91,9 +92,13 @@ func (c *Core) guard(s *sess, i, stream int, call func() error) (err error) {
 	defer c.cfg.Watch.Leave(c.cfg.Watch.Enter(c.doing(s, i, stream)))
 	c.cfg.Trace.Enter(s.trace, i)
 	defer c.cfg.Trace.Leave()
-	defer role.Explain(&err, func() string {
-		return fmt.Sprintf("analysis %s failed in stage %s (node %s)", s.Analysis.Name, c.cfg.Roles[i].Name(), c.cfg.Self)
-	})
+	defer func() {
+		if stage := c.cfg.Roles[i].Name(); err != nil {
+			err = protocol.With(fmt.Errorf("analysis %s failed in stage %s (node %s): %w", s.Analysis.Name, stage, c.cfg.Self, err),
+				protocol.Fields{protocol.FieldAnalysis: s.Analysis.Name, protocol.FieldStage: stage, protocol.FieldNode: string(c.cfg.Self)})
+		}
+	}()
+	defer role.Explain(&err, nil)
 	return call()
 }
 
@@ -141,12 +146,17 @@ func (c *Core) settle(s *sess) {
 	}
 	err := s.err
 	s.err = nil
-	c.abort(s.ID, err.Error())
+	c.fail(s.ID, err)
 }
 
 // abort fails a session here and downstream (R13), whether it runs, has left, or was never here. A second abort changes nothing.
 func (c *Core) abort(id session.ID, reason string) {
 	c.abortFor(id, tombstone{Outcome: role.Outcome{Failed: true, Reason: reason}})
+}
+
+// fail is abort for an error, whose fields travel with its text.
+func (c *Core) fail(id session.ID, err error) {
+	c.abortFor(id, tombstone{Outcome: role.Outcome{Failed: true, Reason: err.Error(), Fields: protocol.FieldsOf(err)}})
 }
 
 // GiveUp fails a session that has made this node's process die. It is called after recovery, before anything is taken in.
@@ -192,7 +202,8 @@ func (c *Core) refuse(id session.ID, why tombstone) {
 	c.forwardAbort(id, why)
 	for _, g := range c.gateways {
 		if r, ok := g.(role.Refuser); ok {
-			r.Refused(role.Ended{ID: id, Opener: why.Openers.Founder(), Owner: why.Owner, Failed: true, Code: why.Code, Reason: why.Reason})
+			r.Refused(role.Ended{ID: id, Opener: why.Openers.Founder(), Owner: why.Owner, Failed: true, Code: why.Code, Reason: why.Reason,
+				Fields: why.Fields})
 		}
 	}
 }
@@ -209,7 +220,7 @@ func (c *Core) refuseOpen(s role.Session) error {
 // nobody runs and no abort ends (R13).
 func (c *Core) wasHere(id session.ID, gone tombstone) error {
 	if gone.Failed {
-		return errors.New(gone.Reason)
+		return protocol.With(errors.New(gone.Reason), gone.Fields)
 	}
 	return fmt.Errorf("node %s has had session %s, and it is over: run it again under another session id", c.cfg.Self, id)
 }

@@ -64,7 +64,7 @@ func (c *Core) takeOpen(l *inLink, f *link.Frame) {
 		return
 	}
 	if err != nil {
-		c.abort(f.Session, fmt.Sprintf("node %s: %v", c.cfg.Self, err))
+		c.fail(f.Session, fmt.Errorf("node %s: %w", c.cfg.Self, err))
 		return
 	}
 	why := c.rewired(s)
@@ -76,7 +76,7 @@ func (c *Core) takeOpen(l *inLink, f *link.Frame) {
 		return
 	}
 	if err := c.open(s, f.Payload, l.key(), true); err != nil {
-		c.abort(f.Session, err.Error())
+		c.fail(f.Session, err)
 	}
 }
 

@@ -63,13 +63,14 @@ func (t *tombstone) append(b []byte) []byte {
 	b = wire.AppendArray(b, 5)
 	b = wire.AppendBool(b, t.Failed)
 	b = wire.AppendString(b, string(t.Code))
-	b = wire.AppendString(b, t.Reason[:min(len(t.Reason), maxReason)])
+	b = protocol.AppendReason(b, t.Reason[:min(len(t.Reason), maxReason)], t.Fields)
 	return wire.AppendString(wire.AppendBin(b, t.Openers.Append(nil)), t.Owner)
 }
 
 func (t *tombstone) read(d *wire.Reader) {
 	d.ArrayOf(5)
-	t.Outcome = role.Outcome{Failed: d.Bool(), Code: protocol.Code(d.String()), Reason: d.String()}
+	t.Outcome = role.Outcome{Failed: d.Bool(), Code: protocol.Code(d.String())}
+	t.Reason, t.Fields = protocol.ReadReason(d)
 	var ok bool
 	if t.Openers, ok = session.ReadOpeners(d.Bytes()); !ok {
 		d.Fail("openers that are none")

@@ -117,11 +117,11 @@ func (h *Holder) Asks(to security.Identity, asks, outline string) string {
 	return outline
 }
 
-// Tells returns what a client is told about an outcome. Reasons quote rows, literals and names of files, so only a client that may read the
-// answer gets them. Any other client gets the code.
+// Tells returns what a client is told about an outcome. Reasons and fields quote rows, literals and names of files, so only a client that
+// may read the answer gets them. Any other client gets the code.
 func (h *Holder) Tells(to security.Identity, o Outcome) Outcome {
 	if o.Failed() && !h.Shows(to, protocol.Results) {
-		o.Reason = fmt.Sprintf("the session failed (%s); only its owner and operators are told why", o.Code)
+		o.Fields, o.Reason = nil, fmt.Sprintf("the session failed (%s); only its owner and operators are told why", o.Code)
 	}
 	return o
 }

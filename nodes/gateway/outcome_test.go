@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"reflect"
 	"testing"
 
 	"posta.dev/posta/nodes/role"
@@ -13,8 +14,8 @@ func TestN6_NoTextBecomesACode(t *testing.T) {
 	if o := OutcomeOf(role.Outcome{Failed: true, Reason: reason}); o.Code != protocol.ErrFailed || o.Reason != reason {
 		t.Errorf("%q is taken for %+v", reason, o)
 	}
-	why := Outcome{Code: protocol.ErrExpired, Reason: reason}
-	if o := OutcomeOf(why.ForRole()); o != why {
+	why := Outcome{Code: protocol.ErrExpired, Reason: reason, Fields: protocol.Fields{"line": "3"}}
+	if o := OutcomeOf(why.ForRole()); !reflect.DeepEqual(o, why) {
 		t.Errorf("%+v comes back as %+v", why, o)
 	}
 	if o := OutcomeOf(role.Outcome{Reason: reason}); o.Failed() {

@@ -69,12 +69,12 @@ func (b *Beat) Heard() role.Heard {
 	return h
 }
 
-// Public returns the heartbeat as those get it who may see the cluster's status but no answers: without the reasons of failed sessions,
-// which may quote rows and literals (S5). Inputs need them.
+// Public returns the heartbeat as those get it who may see the cluster's status but no answers: without the reasons of failed sessions, in
+// words and fields, which may quote rows and literals (S5). Inputs need them.
 func (b Beat) Public() Beat {
 	b.Ended = slices.Clone(b.Ended)
 	for i := range b.Ended {
-		b.Ended[i].Reason = ""
+		b.Ended[i].Reason, b.Ended[i].Fields = "", nil
 	}
 	return b
 }
@@ -125,7 +125,7 @@ func (b *Beat) Append(p []byte) []byte {
 		p = wire.AppendString(p, e.Owner)
 		p = wire.AppendBool(p, e.Failed)
 		p = wire.AppendString(p, string(e.Code))
-		p = wire.AppendString(p, e.Reason)
+		p = protocol.AppendReason(p, e.Reason, e.Fields)
 	}
 	p = wire.AppendArray(p, len(b.Waiting))
 	for _, id := range b.Waiting {
@@ -166,7 +166,8 @@ func Decode(p []byte) (Beat, error) {
 		var e role.Ended
 		d.Fixed(e.ID[:])
 		d.Fixed(e.Opener[:])
-		e.Owner, e.Failed, e.Code, e.Reason = d.String(), d.Bool(), protocol.Code(d.String()), d.String()
+		e.Owner, e.Failed, e.Code = d.String(), d.Bool(), protocol.Code(d.String())
+		e.Reason, e.Fields = protocol.ReadReason(&d)
 		b.Ended = append(b.Ended, e)
 	}
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {

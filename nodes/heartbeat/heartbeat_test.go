@@ -10,6 +10,7 @@ import (
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
 
@@ -18,7 +19,7 @@ func someBeat() Beat {
 		Node: "joiner-1", ID: link.Identity{LogID: link.LogID{1}, Incarnation: 4}, PID: 77, State: Blocked, Uptime: 90 * time.Second,
 		FramesIn: 1, BytesIn: 2, FramesOut: 3, BytesOut: 4, Damaged: 9, Commits: 5, LogBytes: 6, Sessions: 7, Running: 8,
 		Links:   []Link{{"joiner-aggregator-all", "aggregator-1", 99, true}, {"reference", "", 0, false}},
-		Ended:   []role.Ended{{ID: session.ID{9}, Owner: "alice", Failed: true, Reason: "poison"}},
+		Ended:   []role.Ended{{ID: session.ID{9}, Owner: "alice", Failed: true, Reason: "poison", Fields: protocol.Fields{"cause": "x"}}, {}},
 		Waiting: []session.ID{{3}, {4}},
 		Trouble: "NATS at nats://127.0.0.1:4222: nobody there: start the server",
 		Mark:    1 << 40, MarkAge: 31 * time.Second, Role: "joiner", Session: session.ID{8}, Stream: "trips", Memory: 1 << 33,
@@ -47,6 +48,14 @@ func TestBeat_TroubleIsCut(t *testing.T) {
 	got, err := Decode(b.Append(nil))
 	if err != nil || len(got.Trouble) > MaxTrouble || !utf8.ValidString(got.Trouble) || !strings.HasSuffix(got.Trouble, "ä…") {
 		t.Errorf("%d bytes, %q, %v", len(got.Trouble), got.Trouble, err)
+	}
+}
+
+// TestS5_WhoReadsNoAnswersReadsNoReasons: neither in words nor in fields.
+func TestS5_WhoReadsNoAnswersReadsNoReasons(t *testing.T) {
+	b := someBeat()
+	if e := b.Public().Ended[0]; e.Reason != "" || e.Fields != nil || !e.Failed || b.Ended[0].Fields == nil {
+		t.Errorf("it is told %+v", e)
 	}
 }
 

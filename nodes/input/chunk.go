@@ -115,7 +115,7 @@ func (in *Input) feed(r *role.Request, u *upload, stream int, req *protocol.Requ
 	u.chunks++
 	in.Host.Record(encodeLane(u.ID, req.Lane, last, len(req.Data), from))
 	if err := in.Host.Feed(u.ID, role.Message{Stream: stream, Chunk: chunk}); err != nil {
-		in.ReplyStored(r.From, protocol.Refuse(protocol.ErrFailed, err.Error()))
+		in.ReplyStored(r.From, protocol.RefuseFor(protocol.ErrFailed, err))
 		return
 	}
 	in.ReplyStored(r.From, protocol.Reply{Type: protocol.OK, Lane: req.Lane, Seq: req.Seq})

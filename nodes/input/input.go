@@ -165,7 +165,7 @@ func (in *Input) hearEnded(from link.NodeID, ended []role.Ended) {
 			in.Host.Abort(e.ID, role.Outcome{Reason: fmt.Sprintf(
 				"node %s keeps the answer of another session with the id %s: choose another session id", from, e.ID)})
 		case e.Failed:
-			in.Host.Abort(e.ID, role.Outcome{Code: e.Code, Reason: e.Reason})
+			in.Host.Abort(e.ID, role.Outcome{Code: e.Code, Reason: e.Reason, Fields: e.Fields})
 		case u.uploading():
 			// A client has given the session up: it has closed the answer before the answer was complete.
 			in.Host.Abort(e.ID, gateway.Cancelled(e.ID).ForRole())

@@ -22,7 +22,7 @@ func (in *Input) Request(now time.Time, r *role.Request) bool {
 	from := r.From
 	req, err := r.Decode()
 	if err != nil {
-		in.Reply(from, protocol.Refuse(protocol.ErrBadRequest, err.Error()))
+		in.Reply(from, protocol.RefuseFor(protocol.ErrBadRequest, err))
 		return true
 	}
 	if !in.Permits(r, req.Type) {
@@ -164,14 +164,14 @@ func (in *Input) open(r *role.Request, req *protocol.Request) {
 	analysis, err := in.About.Known.Open(req.Analysis, req.Plan)
 	switch {
 	case errors.Is(err, analyses.ErrBadPlan):
-		in.Reply(from, protocol.Refuse(protocol.ErrBadParam, err.Error()))
+		in.Reply(from, protocol.RefuseFor(protocol.ErrBadParam, err))
 		return
 	case err != nil:
-		in.Reply(from, protocol.Refuse(protocol.ErrUnknownAnalysis, err.Error()))
+		in.Reply(from, protocol.RefuseFor(protocol.ErrUnknownAnalysis, err))
 		return
 	}
 	if _, err := analysis.Args(req.Params); err != nil {
-		in.Reply(from, protocol.Refuse(protocol.ErrBadParam, err.Error()))
+		in.Reply(from, protocol.RefuseFor(protocol.ErrBadParam, err))
 		return
 	}
 	switch {
@@ -279,7 +279,7 @@ func (in *Input) unconfirmed() protocol.Reply {
 func (in *Input) start(from role.Peer, id session.ID, payload []byte) {
 	u, err := in.newUpload(id, payload)
 	if err != nil {
-		in.Reply(from, protocol.Refuse(protocol.ErrBadRequest, err.Error()))
+		in.Reply(from, protocol.RefuseFor(protocol.ErrBadRequest, err))
 		return
 	}
 	gone, known := in.Tombstones.Get(id)
@@ -291,7 +291,7 @@ func (in *Input) start(from role.Peer, id session.ID, payload []byte) {
 	err = in.Host.Open(u.Session, payload)
 	why := gateway.Outcome{Code: protocol.ErrFailed}
 	if err != nil {
-		why.Reason = err.Error()
+		why.Reason, why.Fields = err.Error(), protocol.FieldsOf(err)
 	}
 	// the claim of another client about its own session of the id stays (S5)
 	if begun := err == nil || in.uploads[id] != u; claimed && !begun {

@@ -84,9 +84,9 @@ func (j *Joiner) Take(id session.ID, m role.Message, out role.Emitter) (durable 
 	switch {
 	case ref:
 		if st.bytes += len(m.Payload); out != nil && st.bytes > out.Limits().Memory {
-			return false, fmt.Errorf("the session's reference data has %d bytes up to stream %s, and limits.memory is %d: give it less, or raise "+
-				"limits.memory in the topology and start the session again",
-				st.bytes, st.Analysis.Streams[m.Stream].Name, out.Limits().Memory)
+			return false, analyses.LargeReference(fmt.Errorf("the session's reference data has %d bytes up to stream %s, and limits.memory "+
+				"is %d: give it less, or raise limits.memory in the topology and start the session again",
+				st.bytes, st.Analysis.Streams[m.Stream].Name, out.Limits().Memory))
 		}
 		st.reference = append(st.reference, reference{m.Stream, m.Payload})
 		if st.deferred {

@@ -31,13 +31,14 @@ func encodeRefused(e role.Ended) []byte {
 
 func appendRefused(b []byte, e role.Ended) []byte {
 	b = wire.AppendBin(wire.AppendBin(b, e.ID[:]), e.Opener[:])
-	return wire.AppendString(wire.AppendString(b, string(e.Code)), e.Reason)
+	return protocol.AppendReason(wire.AppendString(b, string(e.Code)), e.Reason, e.Fields)
 }
 
 func readRefused(d *wire.Reader) role.Ended {
 	e := role.Ended{ID: gateway.ReadID(d), Failed: true}
 	d.Fixed(e.Opener[:])
-	e.Code, e.Reason = protocol.Code(d.String()), d.String()
+	e.Code = protocol.Code(d.String())
+	e.Reason, e.Fields = protocol.ReadReason(d)
 	return e
 }
 

@@ -49,14 +49,16 @@ func (o *Output) EndOf(ids []session.ID) (all []role.Ended) {
 }
 
 func (r *result) told() role.Ended {
-	return role.Ended{ID: r.id, Opener: r.Openers.Founder(), Owner: r.Owner, Failed: r.why.Failed(), Code: r.why.Code, Reason: r.why.Reason}
+	return role.Ended{ID: r.id, Opener: r.Openers.Founder(), Owner: r.Owner, Failed: r.why.Failed(), Code: r.why.Code, Reason: r.why.Reason,
+		Fields: r.why.Fields}
 }
 
 // closed returns what heartbeats report about a session whose answer is gone.
 func (o *Output) closed(id session.ID) role.Ended {
 	w, _ := o.Tombstones.Get(id)
 	failed := w.Failed() && w.Code != protocol.ErrExpired && w.Code != protocol.ErrClosed
-	return role.Ended{ID: id, Opener: w.Openers.Founder(), Owner: w.Owner, Failed: failed, Code: w.Code, Reason: w.Reason}
+	return role.Ended{ID: id, Opener: w.Openers.Founder(), Owner: w.Owner, Failed: failed, Code: w.Code, Reason: w.Reason,
+		Fields: w.Fields}
 }
 
 // next returns the sessions that one heartbeat has room for: first those that were never reported, then those that were reported longest
@@ -67,7 +69,7 @@ func (o *Output) next(all []role.Ended, limit int) []role.Ended {
 	told, n := make(map[session.ID]uint64, len(all)), 0
 	for i, e := range all {
 		told[e.ID] = o.told[e.ID]
-		if limit -= 64 + len(e.Owner) + len(e.Code) + len(e.Reason); limit >= 0 || i == 0 {
+		if limit -= 64 + len(e.Owner) + len(e.Code) + len(e.Reason) + e.Fields.Size(); limit >= 0 || i == 0 {
 			told[e.ID], n = o.beats, i+1
 		}
 	}

@@ -2,6 +2,7 @@ package output
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -68,11 +69,11 @@ func TestEndOf_ReportsTheSessionsAskedFor(t *testing.T) {
 		t.Fatalf("heartbeats report %d sessions of %d", len(all), sessions)
 	}
 	slices.SortFunc(ids, func(a, b session.ID) int { return slices.Compare(a[:], b[:]) })
-	if got := o.EndOf(ids); !slices.Equal(got, all) {
+	if got := o.EndOf(ids); !reflect.DeepEqual(got, all) {
 		t.Errorf("of all sessions it tells %d, and heartbeats %d", len(got), len(all))
 	}
 	for i, id := range ids {
-		if got := o.EndOf([]session.ID{roletest.ID("unknown"), id}); !slices.Equal(got, all[i:i+1]) {
+		if got := o.EndOf([]session.ID{roletest.ID("unknown"), id}); !reflect.DeepEqual(got, all[i:i+1]) {
 			t.Errorf("asked for %v it tells %+v", id, got)
 		}
 	}

@@ -97,7 +97,7 @@ func (o *Output) answer(to role.Peer, by security.Identity, req *protocol.Reques
 	}
 	r.asked = o.now
 	if r.over && r.why.Failed() {
-		o.ReplyStored(to, protocol.Reply{Type: protocol.Parts, State: session.Failed, Reason: r.why.Reason, Complete: true})
+		o.ReplyStored(to, protocol.Reply{Type: protocol.Parts, State: session.Failed, Reason: r.why.Reason, Err: r.why.Data(), Complete: true})
 		return true
 	}
 	parts, rest, later, err := o.after(r, req.After, o.replyBytes())
@@ -290,7 +290,8 @@ func (o *Output) ping(from role.Peer, by security.Identity, req *protocol.Reques
 		o.notHere(from, by, req)
 		return
 	}
-	o.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: r.state(), Reason: r.Tells(by, r.why).Reason})
+	why := r.Tells(by, r.why)
+	o.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: r.state(), Reason: why.Reason, Err: why.Data()})
 }
 
 func (r *result) state() session.State {

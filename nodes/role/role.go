@@ -121,8 +121,9 @@ const Remembered = 1024
 // Outcome is how a session left a node.
 type Outcome struct {
 	Failed bool
-	Code   protocol.Code // for clients; empty: protocol.ErrFailed, if Failed
-	Reason string        // for people; set if Failed
+	Code   protocol.Code   // for clients; empty: protocol.ErrFailed, if Failed
+	Reason string          // for people; set if Failed
+	Fields protocol.Fields // for programs; may be set if Failed
 	// whose session it is; if the node has not seen the session: to whose session the outcome applies, empty: to anybody's
 	Owner string
 }
@@ -193,8 +194,9 @@ type Ended struct {
 	Opener session.TokenHash // the client that began the session; zero: the output has only heard that it failed
 	Owner  string            // as in an Outcome, if the opener is not known
 	Failed bool
-	Code   protocol.Code // as in an Outcome
+	Code   protocol.Code // as in an Outcome, as Reason and Fields
 	Reason string
+	Fields protocol.Fields
 }
 
 // Heir is a gateway that leaves something to the node's next log when its log was set back to a former state (R14).

@@ -1,6 +1,9 @@
 package csv
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // Fault is a kind of fault of a row.
 type Fault uint8
@@ -27,6 +30,17 @@ type RowError struct {
 	OpenLine uint64 // for other faults: the line of the opening quote
 	Lines    int    // how many lines the row has; for RowsInQuotes, how many the field has. All of them are lost with the row
 	Closed   bool   // for RowsInQuotes: the field is closed as it should be
+}
+
+// CauseStrayQuote is the cause of a session that failed because a quote has swallowed rows.
+const CauseStrayQuote = "stray_quote"
+
+// Fields says for programs that a stray quote has swallowed rows; see protocol.Fields. Other faults concern one row alone.
+func (e *RowError) Fields() map[string]string {
+	if e.Fault != RowsInQuotes {
+		return nil
+	}
+	return map[string]string{"cause": CauseStrayQuote, "text": e.Error(), "closed": strconv.FormatBool(e.Closed)}
 }
 
 func (e *RowError) Error() string {

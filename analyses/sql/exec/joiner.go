@@ -225,7 +225,7 @@ func (j *Joiner) located(err error, pos analyses.Position) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	return fmt.Errorf("%s, at or behind line %d: %w", pos.File.Name, pos.Line, syntax.NewError(j.text, e.At, e.Message, ""))
+	return analyses.BehindRow(syntax.NewError(j.text, e.At, e.Message, ""), pos.File.Name, pos.Line)
 }
 
 // Flush implements analyses.Joiner.

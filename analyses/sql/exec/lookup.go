@@ -17,14 +17,10 @@ import (
 
 // ErrReference is wrapped by the error of a joiner that cannot keep the tables for its lookups. The statement may succeed
 // without reference streams (Table.Bytes of 0).
-var ErrReference = errors.New("the tables that every joiner has whole are too large")
+var ErrReference = analyses.LargeReference(errors.New("the tables that every joiner has whole are too large"))
 
-// Overfull reports whether a session failed because a joiner could not keep its reference streams. It compares text, because a
-// client gets the reason of a failure as text.
-func Overfull(reason error) bool {
-	text := reason.Error()
-	return strings.Contains(text, ErrReference.Error()) || strings.Contains(text, "the session's reference data has ")
-}
+// Overfull reports whether a session failed because a joiner could not keep its reference streams.
+func Overfull(reason error) bool { return analyses.IsLargeReference(reason) }
 
 // references are the reference streams of a session, as joiners get them.
 type references struct {

@@ -3,13 +3,14 @@ package exec
 import (
 	"bytes"
 	"errors"
-	"fmt"
 
+	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/exec/operators"
 	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/values"
+	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -40,7 +41,7 @@ func (src *source) Read(n plan.Node, yield func(*operators.Rows) error) error {
 		return l.rows(t, len(rows), func(i int) ([]byte, error) {
 			key, row, err := fold.CutText(rows[i])
 			if err == nil && l.firstRows() && len(key) > 0 && key[len(key)-1] == rowFailed {
-				err = errors.New(string(row))
+				err = protocol.ReadFailure(row)
 			}
 			return row, err
 		}, yield)
@@ -95,5 +96,5 @@ func (s *Fragments) located(err error) error {
 	if e.File == "" {
 		return at
 	}
-	return fmt.Errorf("%s, line %d: %w", e.File, e.Line, at)
+	return analyses.InRow(at, e.File, uint64(e.Line))
 }

@@ -8,6 +8,7 @@ import (
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/exec/operators"
 	"posta.dev/posta/analyses/sql/plan"
+	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -254,7 +255,7 @@ func (w *worker) compute(j *Joiner, p *eval.Program, columns []*eval.Vector, n i
 	}
 	w.key = append(w.pos.append(w.key[:0], e.Row), rowFailed)
 	t := j.tables[w.Table]
-	t.PutLeast(t.Row(t.Key()), 0, append(fold.AppendText(w.row[:0], w.key), j.located(err, j.pos).Error()...))
+	t.PutLeast(t.Row(t.Key()), 0, protocol.AppendFailure(fold.AppendText(w.row[:0], w.key), j.located(err, j.pos)))
 	before, _ := slices.BinarySearch(*sel, e.Row)
 	*sel = (*sel)[:before]
 	return p.Run(columns, n, *sel)

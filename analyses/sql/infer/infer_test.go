@@ -1,12 +1,14 @@
 package infer
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 
 	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/csv"
 )
 
@@ -97,25 +99,30 @@ func TestManyColumns(t *testing.T) {
 	}
 }
 
-// TestWiderCrossesTheNetwork: the error that asks for a wider type is parsed from its text, whatever the names contain.
+// TestWiderCrossesTheNetwork: the error that asks for a wider type is read from the reply about the session, whatever the names contain.
 func TestWiderCrossesTheNetwork(t *testing.T) {
 	for _, w := range []Wider{
 		{"trips", "km", types.BigInt, types.Double, "1.5"},
 		{`a"b`, "total \\ amount, of table", types.Date, types.Timestamp, "2024-01-01 10:00\n\x00"},
 		{"*/trips.csv", "é\xff", types.BigInt, types.Double, strings.Repeat("9", 100)},
 	} {
-		got, ok := ParseWider("session 1 failed: stage parser: " + w.Error() + "; more")
+		failed := protocol.RefuseFor(protocol.ErrFailed, fmt.Errorf("stage parser: %w; more", &w))
+		reply, err := protocol.DecodeReply(failed.Append(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := WiderOf(fmt.Errorf("session 1: %w", reply.Failure()))
 		if len(w.Value) > mostQuoted {
 			w.Value = w.Value[:mostQuoted]
 		}
-		if !ok || *got != w {
-			t.Errorf("%+v, %v; want %+v", got, ok, w)
+		if got == nil || *got != w {
+			t.Errorf("%+v; want %+v", got, w)
 		}
 	}
-	for _, text := range []string{"", "column \"a\" of table \"b\" is DATE in the samples, and DOUBLE is needed for \"1.5\"",
-		"column \"a\" of table \"b is BIGINT"} {
-		if w, ok := ParseWider(text); ok {
-			t.Errorf("%q is %+v", text, w)
+	for _, err := range []error{errors.New((&Wider{"t", "a", types.BigInt, types.Double, "1"}).Error()),
+		&Wider{Was: types.Date, Is: types.Double}} {
+		if w := WiderOf(err); w != nil {
+			t.Errorf("%q is %+v", err, w)
 		}
 	}
 	var tab Table

@@ -2,10 +2,9 @@ package infer
 
 import (
 	"fmt"
-	"regexp"
-	"strconv"
 
 	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/protocol"
 )
 
 // Wider says that the type that samples gave a column does not hold one of its values.
@@ -15,30 +14,39 @@ type Wider struct {
 	Value         string
 }
 
+// causeWider is the cause of a session that failed with a Wider.
+const causeWider = "wider_type"
+
 // mostQuoted bounds how many bytes of a value a message quotes.
 const mostQuoted = 40
 
 func (w *Wider) Error() string {
-	return fmt.Sprintf("column %q of table %q is %s in the samples, and %s is needed for %q", w.Column, w.Table, w.Was, w.Is,
-		w.Value[:min(len(w.Value), mostQuoted)])
+	return fmt.Sprintf("column %q of table %q is %s in the samples, and %s is needed for %q", w.Column, w.Table, w.Was, w.Is, w.quoted())
 }
 
-var widerText = regexp.MustCompile(
-	`column ("(?:[^"\\]|\\.)*") of table ("(?:[^"\\]|\\.)*") is (BIGINT|DATE) in the samples, and (DOUBLE|TIMESTAMP) is needed for ("(?:[^"\\]|\\.)*")`)
+func (w *Wider) quoted() string { return w.Value[:min(len(w.Value), mostQuoted)] }
 
-// ParseWider finds the text of a Wider in the reason for which a session failed. A Wider crosses the network as this text.
-func ParseWider(reason string) (*Wider, bool) {
-	m := widerText.FindStringSubmatch(reason)
-	if m == nil {
-		return nil, false
-	}
-	w := &Wider{Was: types.BigInt, Is: types.Double}
-	if m[3] == "DATE" {
-		w.Was, w.Is = types.Date, types.Timestamp
-	}
-	var errs [3]error
-	w.Column, errs[0] = strconv.Unquote(m[1])
-	w.Table, errs[1] = strconv.Unquote(m[2])
-	w.Value, errs[2] = strconv.Unquote(m[5])
-	return w, errs == [3]error{} && (m[4] == "TIMESTAMP") == (w.Is == types.Timestamp)
+// Fields is what [WiderOf] reads.
+func (w *Wider) Fields() map[string]string {
+	return map[string]string{protocol.FieldCause: causeWider, "table": w.Table, "column": w.Column, "was": w.Was.String(), "is": w.Is.String(),
+		"value": w.quoted()}
 }
+
+// WiderOf finds a Wider in the error of a session; nil if it failed for another reason.
+func WiderOf(err error) *Wider {
+	f := protocol.FieldsOf(err)
+	if f[protocol.FieldCause] != causeWider {
+		return nil
+	}
+	w := &Wider{Table: f["table"], Column: f["column"], Value: f["value"]}
+	for _, change := range widenings {
+		if change.was.String() == f["was"] && change.is.String() == f["is"] {
+			w.Was, w.Is = change.was, change.is
+			return w
+		}
+	}
+	return nil
+}
+
+// widenings are the changes of a type that one value can force.
+var widenings = []struct{ was, is types.Kind }{{types.BigInt, types.Double}, {types.Date, types.Timestamp}}

@@ -51,6 +51,14 @@ func NewError(text string, at Pos, message, hint string) *Error {
 	return e
 }
 
+// CauseStatement is the cause of a session that failed because its statement cannot be carried out, for some row or at all.
+const CauseStatement = "statement"
+
+// Fields says the same as the text, for programs; see protocol.Fields.
+func (e *Error) Fields() map[string]string {
+	return map[string]string{"cause": CauseStatement, "text": e.Error()}
+}
+
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "line %d, column %d: %s\n    %s\n    %s", e.Line, e.Column, e.Message, e.Excerpt, e.Caret)

@@ -156,7 +156,7 @@ func (r *sqlRequest) config(c *cli.Context, how asking) (cfg query.Config, err e
 func (r *sqlRequest) notice(n query.Notice) {
 	line := display.Escape(n.Text)
 	if n.Err != nil {
-		line += ": " + display.Escape(firstLine(exit.FailedStatement(n.Err.Error())))
+		line += ": " + display.Escape(firstLine(exit.Text(n.Err)))
 	}
 	switch n.Kind {
 	case query.Warning:

@@ -167,5 +167,9 @@ func (e *Events) parts(p protocol.Part) error {
 
 // failed reports why there is no answer, or only a part of it.
 func (e *Events) failed(err error) {
-	_ = e.tell("error", "code", exit.Event(err), "message", strings.Join(exit.Lines(err), "\n")) // the command ends anyway
+	more := []any{"code", exit.Event(err), "message", strings.Join(exit.Lines(err), "\n")}
+	if f := protocol.FieldsOf(err); f != nil {
+		more = append(more, "fields", map[string]string(f))
+	}
+	_ = e.tell("error", more...) // the command ends anyway
 }

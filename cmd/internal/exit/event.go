@@ -36,10 +36,11 @@ func Event(err error) string {
 		}
 	}
 	var said *protocol.Error
+	stray := isStray(protocol.FieldsOf(err))
 	switch {
-	case errors.As(err, &said) && !isStray(err):
+	case errors.As(err, &said) && !stray:
 		return string(said.Code)
-	case isStray(err), errors.Is(err, client.ErrInput), errors.Is(err, client.ErrNoFiles), errors.Is(err, client.ErrDamaged):
+	case stray, errors.Is(err, client.ErrInput), errors.Is(err, client.ErrNoFiles), errors.Is(err, client.ErrDamaged):
 		return "input"
 	case Code(err) == Usage:
 		return "usage"

@@ -75,7 +75,7 @@ func Code(err error) int {
 		return Finished
 	case is(protocol.ErrSuperseded):
 		return Superseded
-	case isStray(err):
+	case isStray(protocol.FieldsOf(err)):
 		return Usage
 	case is(protocol.ErrFailed, protocol.ErrCancelled, protocol.ErrExpired, protocol.ErrClosed, protocol.ErrUnknownSession,
 		client.ErrInterrupted):
@@ -108,10 +108,9 @@ func Lines(err error) (lines []string) {
 		}
 		return lines
 	}
-	var statement *syntax.Error
 	// the line breaks stay, so that the caret is below its line
-	if errors.As(err, &statement) || errors.Is(err, protocol.ErrFailed) && strings.Contains(err.Error(), "\n    ") {
-		for line := range strings.SplitSeq(FailedStatement(err.Error()), "\n") {
+	if protocol.FieldsOf(err)[protocol.FieldCause] == syntax.CauseStatement {
+		for line := range strings.SplitSeq(Text(err), "\n") {
 			lines = append(lines, display.Escape(line))
 		}
 		return lines
@@ -130,7 +129,7 @@ func (e *SaidError) Unwrap() error { return e.error }
 // OneLine joins the parts of a joined error and escapes what could move a cursor.
 func OneLine(err error) string {
 	var parts []string
-	for part := range strings.SplitSeq(strayQuote(err.Error()), "\n") {
+	for part := range strings.SplitSeq(Text(err), "\n") {
 		if part = strings.TrimSpace(part); part != "" {
 			parts = append(parts, display.Escape(part))
 		}

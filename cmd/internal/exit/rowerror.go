@@ -1,55 +1,86 @@
 package exit
 
 import (
-	"errors"
-	"regexp"
+	"fmt"
+	"maps"
 	"strings"
 
+	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/rows/csv"
 )
 
-// failure matches the error of a session whose statement failed for a row, as nodes and the client write it: the session, or the upload
-// under way; the node, the batch, the row, and the place in the statement with the excerpt.
-var failure = regexp.MustCompile(
-	`(?s)(?:sql: )?(?:session ([0-9a-f-]{36}) of sql|upload [^\n]*?): analysis sql failed in stage \w+ \(node ([\w.-]+)\): (.*?)(line \d+, column \d+: [^\n]*\n    [^\n]*\n[ \t]*\^)(\n    [^\n]*?)? \(failed\)`)
+// Text returns the text of an error. For a session that failed because of a row it begins with what people need: what is wrong, and where.
+// The session and the node come last, and not at all if the mistake is in a file.
+func Text(err error) string { return text(err, protocol.Fields{}) }
 
-// row matches the place of the row in such a text, as the joiner and the reducer write it. The text before it is the place of the batch.
-var row = regexp.MustCompile(`(?s)^(?:.*: )?([^\n]+?), (at or behind line|line) (\d+): $`)
-
-// FailedStatement rewrites the error of a failed statement: what people need comes first, the session and the node last. It returns all
-// other texts unchanged.
-func FailedStatement(text string) string {
-	return failure.ReplaceAllStringFunc(text, func(found string) string {
-		m := failure.FindStringSubmatch(found)
-		out := m[4] + m[5] + "\n"
-		if at := row.FindStringSubmatch(m[3]); at != nil {
-			out += "    The row is in " + at[1] + ", " + at[2] + " " + at[3] + "; a condition in WHERE or CASE can leave it out.\n"
+// text is Text for an error within others, whose fields are those around it.
+func text(err error, around protocol.Fields) string {
+	f := protocol.FieldsOf(err)
+	if !isStray(f) && !isFailedStatement(f) {
+		return err.Error()
+	}
+	maps.Copy(around, protocol.OwnFields(err))
+	switch {
+	case isStray(around):
+		return sayStrayQuote(around)
+	case isFailedStatement(around):
+		return sayStatement(around)
+	}
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		_, behind, _ := strings.Cut(err.Error(), e.Unwrap().Error())
+		return text(e.Unwrap(), around) + behind
+	case interface{ Unwrap() []error }:
+		all := err.Error()
+		for _, one := range e.Unwrap() {
+			all = strings.Replace(all, one.Error(), text(one, maps.Clone(around)), 1)
 		}
-		if m[1] != "" {
-			m[2] = "session " + m[1] + ", " + m[2]
-		}
-		return out + "    (" + m[2] + ")"
-	})
+		return all
+	}
+	return err.Error()
 }
 
-// stray matches the error of a session in which a stray quote has swallowed rows, as csv.RowError says it behind what nodes write, or the
-// client if it parses rows: the command, the file, and the line with what is wrong.
-var stray = regexp.MustCompile(`(?m)(\w+: )?(?:(?:session [0-9a-f-]{36} of \w+|upload [^\n]*?): ` +
-	`analysis \w+ failed in stage \w+ \(node [\w.-]+\): stream [^\n]* from line \d+: |upload [^\n:]*: )([^\n]+)(, line \d+: the quote that opens field [^(\n]*?)(?: \(failed\)|$)`)
+// isFailedStatement reports whether a statement failed in a node, and was not refused here.
+func isFailedStatement(f protocol.Fields) bool {
+	return f[protocol.FieldCause] == syntax.CauseStatement && f[protocol.FieldNode] != "" && f[protocol.FieldText] != ""
+}
+
+func sayStatement(f protocol.Fields) string {
+	out := f[protocol.FieldText] + "\n"
+	if f[protocol.FieldFile] != "" {
+		where := "line"
+		if f[protocol.FieldNear] != "" {
+			where = "at or behind line"
+		}
+		out += fmt.Sprintf("    The row is in %s, %s %s; a condition in WHERE or CASE can leave it out.\n", f[protocol.FieldFile], where,
+			f[protocol.FieldLine])
+	}
+	at := f[protocol.FieldNode]
+	if f[protocol.FieldSession] != "" {
+		at = "session " + f[protocol.FieldSession] + ", " + at
+	}
+	return named(f, out+"    ("+at+")")
+}
+
+// named puts the name of the statement in front, if several were asked.
+func named(f protocol.Fields, text string) string {
+	if name := f[protocol.FieldStatement]; name != "" {
+		return name + ": " + text
+	}
+	return text
+}
 
 // isStray reports whether a session failed because of a stray quote, which is a mistake in the file.
-func isStray(err error) bool {
-	return errors.Is(err, protocol.ErrFailed) && stray.MatchString(err.Error())
+func isStray(f protocol.Fields) bool {
+	return f[protocol.FieldCause] == csv.CauseStrayQuote && f[protocol.FieldText] != ""
 }
 
-// strayQuote rewrites the error of such a session: the file and the line come first, and nodes are not named. It returns all other texts
-// unchanged.
-func strayQuote(text string) string {
-	return stray.ReplaceAllStringFunc(text, func(found string) string {
-		m := stray.FindStringSubmatch(found)
-		if m[1] == "sql: " && strings.Contains(m[3], "is closed much later") {
-			m[3] += "; if the field is one text, read the file with read_csv('" + strings.ReplaceAll(m[2], "'", "''") + "', multiline = true)"
-		}
-		return m[2] + m[3]
-	})
+func sayStrayQuote(f protocol.Fields) string {
+	file := f[protocol.FieldFile]
+	out := fmt.Sprintf("%s, line %s: %s", file, f[protocol.FieldLine], f[protocol.FieldText])
+	if f[protocol.FieldAnalysis] == "sql" && f["closed"] == "true" {
+		out += "; if the field is one text, read the file with read_csv('" + strings.ReplaceAll(file, "'", "''") + "', multiline = true)"
+	}
+	return named(f, out)
 }

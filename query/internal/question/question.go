@@ -676,8 +676,8 @@ func (q *Question) Mend(ctx context.Context, reason error) (told string, err err
 		return "the small tables take more of a joiner's memory than their files made one expect; asking again, with all joins in the reducer",
 			nil
 	}
-	w, ok := infer.ParseWider(reason.Error())
-	if !ok {
+	w := infer.WiderOf(reason)
+	if w == nil {
 		return "", nil
 	}
 	for _, t := range q.tables {
@@ -707,8 +707,8 @@ const mostDeclared = 50
 // Declaration returns the CREATE TABLE that would have prevented the failure of a session, if samples did not show a column's type; "" if
 // it failed for another reason.
 func (q *Question) Declaration(reason error) string {
-	w, ok := infer.ParseWider(reason.Error())
-	i := slices.IndexFunc(q.tables, func(t *table) bool { return ok && t.sampled != nil && t.Name == w.Table })
+	w := infer.WiderOf(reason)
+	i := slices.IndexFunc(q.tables, func(t *table) bool { return w != nil && t.sampled != nil && t.Name == w.Table })
 	if i < 0 {
 		return ""
 	}
@@ -741,6 +741,5 @@ func (q *Question) Declaration(reason error) string {
 
 // Mends reports whether Mend changes a plan after an error.
 func Mends(reason error) bool {
-	_, wider := infer.ParseWider(reason.Error())
-	return wider || exec.Overfull(reason)
+	return infer.WiderOf(reason) != nil || exec.Overfull(reason)
 }
