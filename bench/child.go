@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"posta.dev/posta/analyses/answer"
+	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/client"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/topology"
@@ -43,6 +44,7 @@ var errUsage = errors.New("bench: not started by the program itself")
 //	child PROFILE effect TOPOLOGY NAME
 //	child PROFILE probe TOPOLOGY CHUNKS
 //	child PROFILE load TOPOLOGY ANALYSIS DIR
+//	child PROFILE ask TOPOLOGY DIR TEXT
 func Child(args []string) int {
 	endWithParent()
 	return runChild(args, child)
@@ -84,6 +86,10 @@ func runChild(args []string, do func(ctx context.Context, what string, args []st
 	}
 	if err := profiled(args[1], func() error { return do(ctx, args[2], args[3:]) }); err != nil {
 		fmt.Fprintln(os.Stderr, err)
+		var statement *syntax.Error
+		if errors.As(err, &statement) {
+			return wrongUse
+		}
 		return 1
 	}
 	return 0
@@ -101,6 +107,8 @@ func child(ctx context.Context, what string, args []string) error {
 		return runEffectNode(ctx, args[0], args[1])
 	case what == "probe" && len(args) == 2:
 		return runProbe(ctx, args[0], args[1])
+	case what == "ask" && len(args) == 3:
+		return runAsk(ctx, args[0], args[1], args[2])
 	case what == "load" && len(args) == 3:
 		return runLoad(ctx, args[0], args[1], args[2])
 	case what == "client" && len(args) == 5:

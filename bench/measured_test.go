@@ -147,3 +147,20 @@ func TestModel_OfARealCluster(t *testing.T) {
 		t.Errorf("%d lines", len(m.cases()))
 	}
 }
+
+// TestSteps_OfARealCluster: the profiles of all processes are read, and rows are decoded and folded.
+func TestSteps_OfARealCluster(t *testing.T) {
+	var out bytes.Buffer
+	c := small(t, &out)
+	c.Self, c.Rows, c.Sections, c.Steps = []string{plainPosta(t), "bench"}, 2_000_000, []string{"sql"}, true
+	done, err := measureSQL(context.Background(), &c)
+	if err != nil || len(done.Cases) != 4 || len(done.Skipped) != 0 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	distinct := done.Cases[3]
+	for _, name := range []string{"decode", "fold"} {
+		if f := figureOf(&distinct, name); f.Median < figureOf(&distinct, "all").Median/20 {
+			t.Errorf("%s takes %v ns of a row: %+v", name, f.Median, distinct)
+		}
+	}
+}

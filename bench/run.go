@@ -28,6 +28,7 @@ type Config struct {
 	Sizes  []int             // of frames, in bytes
 	Links  []int             // how many links at once
 	Rows   int               // facts of every analysis; 0: as many as its workload has by default
+	Steps  bool              // sql, tpch and clickbench measure the steps of each statement, in place of racing
 	Format string            // of the files of tpch and clickbench: CSV or Parquet; empty: CSV
 	Lanes  int               // of the client; 0: the client's default
 	Chunk  int               // of the client, in bytes; 0: what the cluster asks for

@@ -38,6 +38,10 @@ func (c *Config) ask(ctx context.Context, about string, data dataset, statements
 	if err != nil {
 		return done, err
 	}
+	if c.Steps {
+		done.About = fmt.Sprintf(about+", %d MB", data.rows, size/1e6) + aboutSteps
+		return c.stepsOf(ctx, done, dir, data.rows, statements)
+	}
 	done.About = fmt.Sprintf(about+", %d MB, with start and end of a cluster; times of DuckDB 1.5 over those of posta sql in the same round",
 		data.rows, size/1e6)
 	return c.besideDuckDB(ctx, done, dir, statements)

@@ -9,6 +9,7 @@ import (
 	"posta.dev/posta/analyses/flights"
 	"posta.dev/posta/analyses/memes"
 	"posta.dev/posta/analyses/movies"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/internal/gen"
 )
 
@@ -39,7 +40,7 @@ func known() (set analyses.Set) {
 	for _, s := range workloads() {
 		set = append(set, s.analysis)
 	}
-	return set
+	return append(set, split.New())
 }
 
 func workloadOf(name string) (*workload, error) {

@@ -48,6 +48,7 @@ runs in the folder that holds Posta; that takes Go, and for duckdb g++.
    posta bench keys                                   what keys cost
    posta bench growth model                           more rows, nodes and cores
    posta bench --format parquet clickbench tpch       statements, beside DuckDB
+   posta bench --steps --rows 1000000 clickbench      where their time goes
 
 Tables go to standard output, all values to DIR of --results as JSON, and as a page to look at, HTML without anything from elsewhere.
 Nodes, clients and others are processes of their own, and leave nothing but generated data and the rivals in --dir: the disk that is measured.`,
@@ -60,6 +61,7 @@ Nodes, clients and others are processes of their own, and leave nothing but gene
 			&cli.StringFlag{Name: "profile", Usage: "a `DIR` for a CPU profile of every process"},
 			&cli.IntFlag{Name: "rows", Usage: "facts of every analysis; 0 for as many as each has by default, 2 to 5 million"},
 			&cli.StringFlag{Name: "format", Value: bench.CSV, Usage: "`FORMAT` of the files of tpch and clickbench: csv or parquet"},
+			&cli.BoolFlag{Name: "steps", Usage: "for sql, tpch and clickbench: CPU time per row of each step of a statement, in place of the race"},
 			&cli.StringSliceFlag{Name: "contestants", Usage: "only these `NAMES` in races, with commas between them, beside posta and the oracle"},
 			&cli.StringFlag{Name: "duckdb", Usage: "the `PROGRAM` of bench/rivals/duckdb, in place of building it"},
 			&cli.Int64Flag{Name: "amount", Value: bench.DefaultAmount >> 20, Usage: "MiB in a round of log and link"},
@@ -82,7 +84,7 @@ func measure(x *cli.Context) error {
 	}
 	c := bench.Config{
 		Sections: x.Args().Slice(), Rounds: x.Int("rounds"), Cold: x.Bool("cold"), Dir: x.String("dir"), Results: x.String("results"),
-		Profile: x.String("profile"), Format: x.String("format"),
+		Profile: x.String("profile"), Format: x.String("format"), Steps: x.Bool("steps"),
 		Self: []string{exe, name}, Out: x.App.Writer,
 		Amount: x.Int64("amount") << 20, Sizes: bench.DefaultSizes, Links: bench.DefaultLinks, Rows: x.Int("rows"), Lanes: x.Int("lanes"),
 		Chunk: x.Int("chunk"),
