@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/types"
@@ -32,11 +31,9 @@ func (r *run) session(ctx context.Context, plan *split.Plan, opts *sessionOption
 	if err != nil {
 		return nil, badStatement(err)
 	}
-	encoded := plan.Encode()
-	if len(encoded) > split.MaxPlan {
-		return nil, badStatement(fmt.Errorf(
-			"sql: the plan of the statement has %d bytes, at most %d are taken: declare the columns that are needed with CREATE TABLE",
-			len(encoded), split.MaxPlan))
+	encoded, err := plan.Encode()
+	if err != nil {
+		return nil, badStatement(err)
 	}
 	c, watch := &r.db.cfg, &r.db.cfg.Watch
 	in := &inspect.Inspector{Analysis: a, Out: r.rejects}

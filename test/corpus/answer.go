@@ -41,7 +41,7 @@ func Declared(text string) (tables []catalog.Table, err error) {
 
 // Answer answers the statement of a plan: nodes do if it reads tables, otherwise this process does, as for a client.
 func Answer(p *split.Plan, files fs.FS, o local.Options) (rows [][]any, fields []plan.Field, err error) {
-	program, _, err := p.Bind()
+	program, err := p.Bind()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,11 +83,7 @@ func InPasses(p *split.Plan, files fs.FS, o local.Options) (rows [][]any, passes
 
 // ByNodes answers one pass as nodes do: over files, cut into chunks, by joiners and aggregators that may crash.
 func ByNodes(p *split.Plan, files fs.FS, o local.Options) (answers [][][]any, err error) {
-	read, err := split.Decode(p.Encode())
-	if err != nil {
-		return nil, err
-	}
-	a, err := split.Analysis(read)
+	a, err := split.Analysis(p)
 	if err != nil {
 		return nil, err
 	}

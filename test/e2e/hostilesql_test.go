@@ -16,6 +16,7 @@ import (
 	sqltypes "posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/topology"
 )
 
@@ -104,7 +105,7 @@ func TestN9_HostileStatementsLeaveOthersTheirTurn(t *testing.T) {
 	for some := range slices.Chunk(list, 3) {
 		var runs []*run
 		for _, text := range some {
-			plan := (&split.Plan{Text: text, Tables: tables}).Encode()
+			plan := clustertest.Encoded(t, &split.Plan{Text: text, Tables: tables})
 			runs = append(runs, c.begin(ctx, client.Config{Analysis: split.Name, Plan: plan, Dir: dir, Lanes: 2}))
 		}
 		d.check(t, c.analyse(ctx, d.dir, nil))

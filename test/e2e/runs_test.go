@@ -23,6 +23,7 @@ import (
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/test/await"
+	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/test/e2e/truth"
 	"posta.dev/posta/topology"
 )
@@ -61,7 +62,7 @@ func manyGroups(t *testing.T, rows int) *dataset {
 			Name: "visits", Files: "visits.csv", Columns: []catalog.Column{{Name: "page", Type: sqltypes.Of(sqltypes.Text)},
 				{Name: "spent", Type: sqltypes.Of(sqltypes.BigInt)}},
 		}}}
-	d.plan = plan.Encode()
+	d.plan = clustertest.Encoded(t, plan)
 	return d
 }
 

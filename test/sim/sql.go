@@ -149,13 +149,13 @@ func (q *question) plan(statement string, d *sqlData) []byte {
 		size = 0 // unknown
 	}
 	text := func(name string) catalog.Column { return catalog.Column{Name: name, Type: types.Of(types.Text)} }
-	p := split.Plan{Text: statement, Tables: []catalog.Table{
+	p := &split.Plan{Text: statement, Tables: []catalog.Table{
 		{Name: streamNames[streamGroups], Files: "*/groups.csv", Bytes: size, Columns: []catalog.Column{text("key"), text("group")}},
 		{Name: streamNames[streamFacts], Files: "*/facts.csv", Columns: []catalog.Column{text("key"),
 			{Name: "value", Type: types.Of(types.Double)}}},
 	}}
 	if q.pass == 0 {
-		return p.Encode()
+		return encoded(p)
 	}
 	p.Tables[streamFacts].Bytes, p.Tables[streamFacts].Rows = 1<<40, 1<<33
 	first := p.NextPass()
@@ -163,13 +163,21 @@ func (q *question) plan(statement string, d *sqlData) []byte {
 		panic("sim: a statement takes one pass: " + statement)
 	}
 	if q.pass == 1 {
-		return first.Encode()
+		return encoded(first)
 	}
 	second, err := p.Answered(first, []string{passAnswer(d.mean())})
 	if err != nil {
 		panic(fmt.Sprintf("sim: the answer of a pass: %v", err))
 	}
-	return second.Encode()
+	return encoded(second)
+}
+
+func encoded(p *split.Plan) []byte {
+	b, err := p.Encode()
+	if err != nil {
+		panic(fmt.Sprintf("sim: a plan: %v", err))
+	}
+	return b
 }
 
 // passAnswer returns the answer of a pass, a DOUBLE or NULL, as it travels (analyses/sql/values/codec.go).

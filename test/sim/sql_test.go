@@ -18,7 +18,7 @@ func TestQ1_QuestionsReadTheFilesOfAnUpload(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := split.Analysis(p)
+		a, err := p.Analysis()
 		if err != nil {
 			t.Errorf("%s: %v", q.name, err)
 			continue

@@ -28,9 +28,8 @@ func sqlBugs() []mutants.Mutant {
 			"	if len(j.leaves[stream]) == 0 {\n")),
 	}
 	all = append(all,
-		one("SQL: a plan forgets the answers of passes", "D1", "analyses/sql/split/plan.go",
-			"		b = wire.AppendArray(b, len(rows))\n		for _, row := range rows {\n",
-			"		b = wire.AppendArray(b, 0)\n		for _, row := range rows[:0] {\n"),
+		one("SQL: a plan forgets the answers of passes", "D1", "analyses/sql/split/passes.go", "	for i, row := range rows {\n",
+			"	for i, row := range rows[:0] {\n"),
 	)
 	for i := range all {
 		all[i].Args = []string{"-sql"}

@@ -20,14 +20,15 @@ var median = Aggregate{
 }
 
 var quantileCont = Aggregate{
-	Function: types.Function{Name: "quantile_cont", Forms: []string{"BIGINT, DOUBLE -> DOUBLE", "DECIMAL, DOUBLE -> DECIMAL",
+	Function: types.Function{Name: "quantile_cont", Share: true, Forms: []string{"BIGINT, DOUBLE -> DOUBLE", "DECIMAL, DOUBLE -> DECIMAL",
 		"DOUBLE, DOUBLE -> DOUBLE", "TIMESTAMP, DOUBLE -> TIMESTAMP"}, Nulls: types.Skips, Unordered: true,
 		About: "The value below which a share of the values lies, interpolated."},
 	New: func(c Call) State { return newQuantiles(c, share(c), false) },
 }
 
 var quantileDisc = Aggregate{
-	Function: types.Function{Name: "quantile_disc", Aliases: []string{"quantile"}, Forms: []string{"T, DOUBLE -> T"}, Nulls: types.Skips,
+	Function: types.Function{Name: "quantile_disc", Share: true, Aliases: []string{"quantile"}, Forms: []string{"T, DOUBLE -> T"},
+		Nulls:     types.Skips,
 		Unordered: true, About: "The least value with at least a share of the values at or below it."},
 	New: func(c Call) State { return newQuantiles(c, share(c), true) },
 }

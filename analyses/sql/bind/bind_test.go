@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/analyses/sql/functions"
 	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/test/sqlplan"
 
@@ -51,7 +52,7 @@ func bindText(text string) (string, error) {
 	for _, s := range p.Statements {
 		drawn := fmt.Sprint("kind ", s.Kind)
 		if s.Plan != nil {
-			if err := plan.Check(s.Plan); err != nil {
+			if err := plan.Check(functions.Declared, s.Plan); err != nil {
 				return "", err
 			}
 			drawn = sqlplan.Render(s.Plan)

@@ -447,10 +447,9 @@ func (b *binder) call(x *syntax.Call, s *scope) plan.Expr {
 	if x.Star && f.Name != "count" {
 		b.fail(x.At, f.Name+" does not take *", "")
 	}
-	quantile := f.Name == "quantile_cont" || f.Name == "quantile_disc"
 	args := make([]plan.Expr, len(x.Args))
 	for i, a := range x.Args {
-		if _, list := a.(*syntax.List); list && quantile && i == 1 {
+		if _, list := a.(*syntax.List); list && f.Share && i == 1 {
 			b.fail(a.Pos(), f.Name+" takes one share, not a list of them", fmt.Sprintf("Write one call for each: %s(x, 0.1), %[1]s(x, 0.9).",
 				f.Name))
 		}
@@ -475,7 +474,7 @@ func (b *binder) call(x *syntax.Call, s *scope) plan.Expr {
 	for i := range args {
 		args[i] = b.to(args[i], form.Args[i])
 	}
-	if quantile {
+	if f.Share {
 		b.share(f, args[1])
 	}
 	var filter plan.Expr
@@ -586,29 +585,15 @@ func (b *binder) frameEnd(f *syntax.Frame, x syntax.Bound, w *plan.WindowCall, s
 		b.fail(f.At, "RANGE with a distance needs one key in ORDER BY", "")
 	}
 	key, by := w.Order[0].X.Type(), e.Type()
-	dated := key.Kind == types.Date || key.Kind == types.Timestamp
-	if !(key.IsNumber() && by.IsNumber() || dated && by.Kind == types.Interval || key.Kind == types.Date && by.Kind == types.BigInt) {
+	if !plan.IsDistance(by, key) {
 		b.fail(x.X.Pos(), fmt.Sprintf("%s is no distance between values of type %s", by, key),
 			"Between numbers the distance is a number, between dates an INTERVAL.")
 	}
-	if below0(c.Value) {
+	if plan.Below0(c.Value) {
 		b.fail(x.X.Pos(), "the distance of a frame is not below 0", "PRECEDING and FOLLOWING say in which direction it goes.")
 	}
 	out.X = e
 	return out
-}
-
-// below0 reports whether a part of a number or of an INTERVAL is below 0, or not a number.
-func below0(v any) bool {
-	switch v := v.(type) {
-	case int64:
-		return v < 0
-	case float64:
-		return !(v >= 0)
-	case plan.Interval:
-		return v.Months < 0 || v.Days < 0 || v.Micros < 0
-	}
-	return false
 }
 
 // subquery binds a query that is used as a value.

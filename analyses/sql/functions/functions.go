@@ -17,6 +17,14 @@ func Find(name string) *types.Function {
 	return types.Find(name)
 }
 
+// Declared is Find for what plans call: also the aggregates of SUMMARIZE.
+func Declared(name string) *types.Function {
+	if a := aggregate.Find(name); a != nil {
+		return &a.Function
+	}
+	return types.Find(name)
+}
+
 // All returns all functions, by group, in the order of the documentation.
 func All() (all []types.Function) {
 	for _, f := range types.Functions {

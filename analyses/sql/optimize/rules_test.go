@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/functions"
 	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/sizes"
 	"posta.dev/posta/analyses/sql/syntax"
@@ -80,7 +81,7 @@ func ruled(t *testing.T, text string, rule func([]plan.Node, *sizes.Sizes) []pla
 	if again := sqlplan.Render(roots[0]); again != drawn {
 		t.Errorf("%s: the rule has changed the plan that it was given:\n%s\nwas\n%s", text, again, drawn)
 	}
-	if err := plan.Check(after[0]); err != nil {
+	if err := plan.Check(functions.Declared, after[0]); err != nil {
 		t.Errorf("%s: %v", text, err)
 	}
 	made := sqlplan.Render(after[0])

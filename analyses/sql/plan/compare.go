@@ -1,9 +1,7 @@
 package plan
 
 // Mirrored returns a comparison with its operands exchanged, "" for any other operator.
-func Mirrored(op string) string { return mirrored[op] }
-
-var mirrored = map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+func Mirrored(op string) string { return operators[op].mirror }
 
 // WholeUnits returns v in units, rounded down, and whether it is a whole number of them.
 func WholeUnits(v, unit int64) (n int64, whole bool) {
@@ -19,8 +17,7 @@ func WholeUnits(v, unit int64) (n int64, whole bool) {
 func RoundedDown(op string, whole bool) (string, bool) {
 	switch {
 	case whole:
-		_, ok := mirrored[op]
-		return op, ok
+		return op, Mirrored(op) != ""
 	case op == "<" || op == "<=":
 		return "<=", true
 	case op == ">" || op == ">=":

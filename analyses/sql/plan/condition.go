@@ -90,13 +90,9 @@ func AsksQuery(e Expr) bool {
 	return ok
 }
 
-// totalOperators are the operators that never fail, whatever their operands. Of functions package types says it.
-var totalOperators = map[string]bool{"AND": true, "OR": true, "NOT": true, "=": true, "<>": true, "<": true, "<=": true, ">": true,
-	">=": true, "IS DISTINCT FROM": true, "IS NOT DISTINCT FROM": true, "IS NULL": true, "IN": true, "CASE": true}
-
 func total(name string) bool {
 	f := types.Find(name)
-	return totalOperators[name] || f != nil && f.Total
+	return operators[name].total || f != nil && f.Total
 }
 
 // MayFailIfRead is MayFail for an expression that is not computed for rows in which nothing reads it. Then it does not matter that

@@ -318,7 +318,3 @@ func IsWindow(e Expr) bool    { _, ok := e.(*WindowCall); return ok }
 
 // Numbers returns a function that gives equal expressions the same number, and others another one.
 func Numbers() func(Expr) int { return NewNumbering().Number }
-
-// OneRow is the operator that returns its first operand. Its second operand is the number of rows of a query used as a value;
-// it fails if that is above 1.
-const OneRow = "ONE ROW"

@@ -29,7 +29,10 @@ func TestE1_CheckFindsColumnsThatAreNotThere(t *testing.T) {
 	var ids IDs
 	number := types.Of(types.BigInt)
 	table := &Table{Name: "t", Fields: []Field{{Name: "a", Type: number}}}
-	scan := func() *Scan { return &Scan{Table: table, Used: []bool{true}, Out: []Field{ids.Field("a", number)}} }
+	scan := func() *Scan {
+		return &Scan{Table: table, Used: []bool{true, true, true},
+			Out: []Field{ids.Field("a", number), ids.Field("_file", types.Of(types.Text)), ids.Field("_line", number)}}
+	}
 	l, r := scan(), scan()
 	join := NewJoin(syntax.Inner, l, r)
 	join.Equal = [][2]Expr{{l.Out[0].Ref(0), r.Out[0].Ref(0)}}
@@ -39,13 +42,13 @@ func TestE1_CheckFindsColumnsThatAreNotThere(t *testing.T) {
 	value := func(n Node) Expr { return &Subquery{Base: Base{T: number}, Plan: n} }
 	half := NewJoin(syntax.Semi, l, r)
 	for i, n := range []Node{join, project(join, r.Out[0].Ref(0)), half, project(l, value(project(r, r.Out[0].Ref(0))))} {
-		if err := Check(n); err != nil {
+		if err := Check(types.Find, n); err != nil {
 			t.Errorf("plan %d: %v", i, err)
 		}
 	}
 	for i, n := range []Node{project(half, r.Out[0].Ref(0)), project(l, r.Out[0].Ref(0)), NewJoin(syntax.Inner, l, l),
 		project(l, value(project(r, l.Out[0].Ref(0)))), &Scan{Table: table, Out: table.Fields}} {
-		if err := Check(n); !errors.Is(err, ErrColumns) {
+		if err := Check(types.Find, n); !errors.Is(err, ErrColumns) {
 			t.Errorf("wrong plan %d: %v", i, err)
 		}
 	}

@@ -79,19 +79,18 @@ func TestQ1_PlansCostBoundedTime(t *testing.T) {
 
 // FuzzPlan: any bytes, a plan or not, give an error or an analysis that passes its check.
 func FuzzPlan(f *testing.F) {
-	f.Add(anyPlan().Encode())
+	f.Add(encoded(f, anyPlan()))
 	for _, p := range []*Plan{
-		{Text: "SELECT count(*) FROM t WHERE x > (SELECT avg(x) FROM t)", Answers: [][]string{{"\x01\x80"}}, Tables: anyPlan().Tables},
-		{Text: "SELECT count(*) FROM trips; SELECT city FROM trips", Also: []Part{{Statement: 1},
-			{Statement: 0, Pass: 1, Answers: [][]string{nil, {"x"}}}}, Tables: anyPlan().Tables},
+		{Text: "SELECT count(*) FROM trips WHERE km > (SELECT avg(km) FROM trips)", Answers: [][]string{{}}, Tables: anyPlan().Tables},
+		{Text: "SELECT count(*) FROM trips; SELECT city FROM trips", Also: []Part{{Statement: 1}}, Tables: anyPlan().Tables},
 		{Text: "SELECT count(*) FROM trips WHERE km IN (SELECT km FROM trips WHERE EXISTS (SELECT 1 FROM trips))", Pass: 2,
 			Answers: [][]string{nil, {}}, Tables: anyPlan().Tables},
 	} {
-		f.Add(p.Encode())
+		f.Add(encoded(f, p))
 	}
 	for _, text := range doublings(3) {
-		f.Add((&Plan{Text: text, Tables: []catalog.Table{{Name: "t", Files: "t.csv", Bytes: 100, Rows: 3,
-			Columns: []catalog.Column{{Name: "x", Type: types.Of(types.BigInt)}}}}}).Encode())
+		f.Add(encoded(f, &Plan{Text: text, Tables: []catalog.Table{{Name: "t", Files: "t.csv", Bytes: 100, Rows: 3,
+			Columns: []catalog.Column{{Name: "x", Type: types.Of(types.BigInt)}}}}}))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, err := Decode(b)
@@ -104,7 +103,7 @@ func FuzzPlan(f *testing.F) {
 		if again, err := Decode(p.Encode()); err != nil || !reflect.DeepEqual(p, again) {
 			t.Errorf("a plan changes when it travels: %+v, %+v, %v", p, again, err)
 		}
-		a, err := Analysis(p)
+		a, err := p.Analysis()
 		if err != nil {
 			return
 		}

@@ -96,15 +96,17 @@ func (s *statement) fits(n plan.Node, l *exec.Leaf) bool {
 	return sum <= MaxReference
 }
 
-// about returns what the plan knows of a table.
-func (s *statement) about(t *plan.Table) *catalog.Table {
-	for i := range s.tables {
-		if &s.tables[i] == t {
-			return &s.plan.Tables[i]
-		}
+// place returns the place of a table among those of the session.
+func (s *statement) place(t *plan.Table) int {
+	i := 0
+	for &s.of.tables[i] != t {
+		i++
 	}
-	return nil
+	return i
 }
+
+// about returns what the session knows of a table.
+func (s *statement) about(t *plan.Table) *catalog.Table { return &s.of.Tables[s.place(t)] }
 
 // conflicts finds tables that would be both reference streams and streams of facts. It marks each of them as large.
 func (s *statement) conflicts() (found bool) {

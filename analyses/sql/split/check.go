@@ -14,8 +14,9 @@ import (
 )
 
 // Check finds what the engine cannot do yet, before anything is started. For this it runs the tail over no rows. Nodes do not
-// call it, because a malicious plan could make that take long.
-func Check(p *Plan) error {
+// call it, because a malicious plan could make that take long. rows has the least number of rows that each table may have; nil:
+// that of samples.
+func Check(p *Plan, rows []int64) error {
 	s, err := p.statement()
 	if err != nil {
 		return err
@@ -24,7 +25,7 @@ func Check(p *Plan) error {
 		return exec.Shown(p.Text, err)
 	}
 	if p.NextPass() == nil {
-		if err := s.checkRows(); err != nil {
+		if err := s.checkRows(rows); err != nil {
 			return err
 		}
 	}
@@ -42,7 +43,7 @@ func Check(p *Plan) error {
 
 // checkRows refuses a statement if it is certain that too many rows would travel. It counts only tables whose rows all travel and are kept,
 // and the least size that a row can have. Other statements fail while they run if there are too many rows (see keepRows).
-func (s *statement) checkRows() error {
+func (s *statement) checkRows(known []int64) error {
 	const (
 		position = 8 // bytes, the least that one takes
 		doubt    = 2 // samples may overestimate the rows by this factor
@@ -61,9 +62,13 @@ func (s *statement) checkRows() error {
 				width++
 			}
 		}
-		if rows := l.Scan.Table.Rows / doubt; rows > 0 {
-			bytes += min(rows, mostRows) * width
-			tables = append(tables, fmt.Sprintf("%s (about %d million rows)", l.Scan.Table.Name, l.Scan.Table.Rows>>20))
+		rows := l.Scan.Table.Rows
+		if known != nil {
+			rows = known[s.place(l.Scan.Of)]
+		}
+		if rows/doubt > 0 {
+			bytes += min(rows/doubt, mostRows) * width
+			tables = append(tables, fmt.Sprintf("%s (about %d million rows)", l.Scan.Table.Name, rows>>20))
 		}
 	}
 	if bytes <= exec.MaxRowBytes {

@@ -1,7 +1,9 @@
 // Package split makes an analysis of a statement: what a node runs when a session brings a plan (Q1).
 //
-//	p := &split.Plan{Text: "SELECT …", Tables: …}    what travels; see Plan
-//	a, err := split.Analysis(p)                      what a node makes of it, once Decode has read the plan
+//	p := &split.Plan{Text: "SELECT …", Tables: …}    what a client asks; see Plan
+//	b, err := p.Encode()                             what travels: the statement bound and optimised, once, in the client
+//	s, err := split.Decode(b)                        what a node gets; see Session
+//	a, err := s.Analysis()                           what it makes of it
 //
 // # Two halves
 //
@@ -41,6 +43,6 @@
 //
 // # Bounds
 //
-// A plan has at most MaxPlan bytes, and its text has the bounds of package syntax. MaxRowBytes bounds the rows that travel, and
+// A session has at most MaxPlan bytes, and its plans have the bounds of plan.Decode. MaxRowBytes bounds the rows that travel, and
 // TailBytes what the tail keeps. Exceeding a bound is an error that names the bound.
 package split

@@ -6,7 +6,6 @@ import (
 	"posta.dev/posta/analyses/sql/exec"
 	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/sizes"
-	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/values"
 	"posta.dev/posta/rows/fold"
 )
@@ -15,10 +14,8 @@ import (
 type statement struct {
 	*exec.Fragments
 	*sizes.Sizes
-	plan   *Plan
-	script *syntax.Script
+	of     *Session
 	roots  []exec.Root
-	tables []plan.Table
 	ids    *plan.IDs
 	visits int // how many nodes were visited in search of regions
 	seen   map[plan.Node]bool

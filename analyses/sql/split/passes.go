@@ -46,9 +46,13 @@ func (p *Plan) waitsFor() *Plan {
 	if len(p.Also) > 0 {
 		return nil
 	}
-	s, err := p.takenApart(true)
+	session, err := p.Session()
 	if err != nil {
 		return nil // compiling the plan reports this error
+	}
+	s, err := session.split(true)
+	if err != nil {
+		return nil
 	}
 	for _, l := range s.Leaves {
 		if s.Read(l.Scan.Of) <= passAbove {
@@ -59,10 +63,9 @@ func (p *Plan) waitsFor() *Plan {
 			if number == 0 || (l.Keep == exec.KeepRows || l.Keep == exec.KeepParts) && !filtersBy(l, q) {
 				continue // these rows travel anyway, and meet the answer in the reducer
 			}
-			pass := *p
-			pass.Pass = number
-			if _, err := Analysis(&pass); err == nil {
-				return &pass
+			pass := p.of(Part{p.Statement, number, p.Answers})
+			if _, err := Analysis(pass); err == nil {
+				return pass
 			}
 		}
 	}
@@ -85,8 +88,7 @@ func filtersBy(l *exec.Leaf, q *plan.Subquery) bool {
 
 // Answered returns the plan with the answer of a pass. Each item of rows is the text in one cell of this answer.
 func (p *Plan) Answered(pass *Plan, rows []string) (*Plan, error) {
-	next := *p
-	next.Answers = slices.Clone(p.Answers)
+	next := p.of(Part{p.Statement, p.Pass, slices.Clone(p.Answers)})
 	for len(next.Answers) < pass.Pass {
 		next.Answers = append(next.Answers, nil)
 	}
@@ -99,7 +101,7 @@ func (p *Plan) Answered(pass *Plan, rows []string) (*Plan, error) {
 		values = append(values, string(b))
 	}
 	next.Answers[pass.Pass-1] = values
-	return &next, nil
+	return next, nil
 }
 
 // numberOf returns the number of a query in the plan, 0 if its answer cannot be written into a plan.
@@ -112,7 +114,7 @@ func numberOf(q *plan.Subquery) int {
 
 // passed returns a statement with the answers of earlier passes in place of the queries. If the part is a pass, the query that it answers
 // replaces the statement.
-func (p *Part) passed(r exec.Root, ids *plan.IDs) (exec.Root, error) {
+func (p *Plan) passed(r exec.Root, ids *plan.IDs) (exec.Root, error) {
 	asks, err := map[int]*plan.Subquery{}, error(nil)
 	inlined := plan.Rebuild(func(n plan.Node) plan.Node {
 		return plan.WithExprs(n, plan.Rewrite(func(e plan.Expr) (plan.Expr, bool) {
@@ -183,7 +185,7 @@ func inline(q *plan.Subquery, rows []string, ids *plan.IDs) (plan.Node, error) {
 // Head returns a stream that need not be read to its end, and how many rows of the answer suffice: those of a LIMIT without an order, over
 // one table. The first rows of the stream give the first rows of the answer.
 func (p *Plan) Head() (stream string, rows int, ok bool) {
-	s, err := p.takenApart(false)
+	s, err := p.statement()
 	if err != nil {
 		return "", 0, false
 	}

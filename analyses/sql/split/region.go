@@ -153,7 +153,7 @@ func (s *statement) regionFrom(n plan.Node) *exec.Region {
 
 // worthPartitioning reports whether the tables of a region are large, or of unknown size.
 func (s *statement) worthPartitioning(r *exec.Region) bool {
-	from := s.plan.PartitionFrom
+	from := s.of.PartitionFrom
 	switch {
 	case from < 0:
 		return false

@@ -33,8 +33,10 @@ var ErrApart = errors.New("the statements are to be answered apart")
 // each statement would read alone.
 func (s *statement) shares() error {
 	waiting, most := int64(0), int64(0)
-	for i := range s.plan.Parts() {
-		alone, err := s.plan.Alone(i).parsed(s.script, false)
+	for i := range s.roots {
+		one := *s.of
+		one.Roots = s.of.Roots[i : i+1]
+		alone, err := one.split(false)
 		if err != nil {
 			return err
 		}
@@ -163,8 +165,8 @@ func (s *statement) work(r *exec.Root) string {
 	for _, l := range s.Leaves {
 		if read[l] {
 			fmt.Fprintf(&b, "%s: %s; refs", l.Scan.Table.Name, describeLeaf(l))
-			for i := range s.tables {
-				fmt.Fprintf(&b, " %t", l.Refs[&s.tables[i]])
+			for i := range s.of.tables {
+				fmt.Fprintf(&b, " %t", l.Refs[&s.of.tables[i]])
 			}
 			b.WriteByte('\n')
 		}

@@ -39,11 +39,7 @@ func rounds(t *testing.T, p *Plan, files fstest.MapFS, o local.Options) (answers
 			return answers, sessions, nil
 		}
 		sessions = append(sessions, len(of))
-		together, err := Decode(Together(steps).Encode())
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := Analysis(together)
+		a, err := Analysis(Together(steps))
 		if err != nil {
 			return nil, sessions, err
 		}

@@ -6,13 +6,10 @@ import (
 
 	"posta.dev/posta/analyses/sql/exec"
 
-	"posta.dev/posta/analyses/sql/optimize"
 	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/sizes"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/sql/bind"
-	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/csv"
@@ -26,18 +23,18 @@ const Name = "sql"
 func New() *analyses.Analysis {
 	a := &analyses.Analysis{Name: Name, About: "statements of SQL"}
 	a.Compile = func(plan []byte) (*analyses.Analysis, error) {
-		p, err := Decode(plan)
+		s, err := Decode(plan)
 		if err != nil {
 			return nil, err
 		}
-		return Analysis(p)
+		return s.Analysis()
 	}
 	return a
 }
 
-// Analysis makes the analysis of a plan's statements.
-func Analysis(p *Plan) (*analyses.Analysis, error) {
-	s, err := p.statement()
+// Analysis makes the analysis of a session.
+func (p *Session) Analysis() (*analyses.Analysis, error) {
+	s, err := p.split(false)
 	if err != nil {
 		return nil, err
 	}
@@ -45,9 +42,8 @@ func Analysis(p *Plan) (*analyses.Analysis, error) {
 }
 
 func (s *statement) analysis() (*analyses.Analysis, error) {
-	p := s.plan
 	a := &analyses.Analysis{Name: Name}
-	a.Asks, a.Outline = p.asks(s.script, s.roots[0].Name)
+	a.Asks, a.Outline = s.of.Asks, s.of.Outline
 	for i, sc := range s.Order {
 		stream, err := sc.Describe()
 		if err != nil {
@@ -166,66 +162,18 @@ func (s *statement) roles(a *analyses.Analysis) {
 	}
 }
 
-// statement binds the statements of the plan, and splits them into leaves and tails.
-func (p *Plan) statement() (*statement, error) { return p.takenApart(false) }
-
-func (p *Plan) takenApart(trial bool) (*statement, error) {
-	script, err := syntax.Parse(p.Text)
-	if err != nil {
-		return nil, err
-	}
-	return p.parsed(script, trial)
-}
-
-// parsed is takenApart for a text that has been parsed.
-func (p *Plan) parsed(script *syntax.Script, trial bool) (*statement, error) {
-	tables := p.tables()
-	prog, err := bind.BindSome(p.Text, script, tables, p.Params, func(i int) bool {
-		return slices.ContainsFunc(p.Parts(), func(part Part) bool { return part.Statement == i })
-	})
-	if err != nil {
-		return nil, err
-	}
-	var roots []exec.Root
-	for _, part := range p.Parts() {
-		i := part.Statement
-		if i >= len(prog.Statements) || slices.ContainsFunc(roots, func(r exec.Root) bool { return r.Name == prog.Statements[i].Name }) {
-			return nil, fmt.Errorf("%w: it is about statement %d of %d", ErrPlan, i, len(prog.Statements))
-		}
-		st := &prog.Statements[i]
-		if st.Kind != bind.Rows {
-			return nil, fmt.Errorf("%w: statement %s asks for no rows", ErrPlan, st.Name)
-		}
-		r, err := part.passed(exec.Root{Name: st.Name, Plan: st.Plan}, prog.IDs)
-		if err != nil {
-			return nil, err
-		}
-		roots = append(roots, r)
-	}
-	about := map[*plan.Table]*sizes.Table{}
-	for i := range tables {
-		about[&tables[i]] = p.Tables[i].Sizes()
-	}
-	sized := func(plans []plan.Node) *sizes.Sizes {
-		return sizes.Of(func(t *plan.Table) *sizes.Table { return about[t] }, plans...)
-	}
-	plans := make([]plan.Node, len(roots))
-	for i, r := range roots {
+// split splits the plans of a session into leaves and tails. With trial, queries over large tables count as answered.
+func (p *Session) split(trial bool) (*statement, error) {
+	plans := make([]plan.Node, len(p.Roots))
+	for i, r := range p.Roots {
 		plans[i] = r.Plan
 	}
-	plans = optimize.PushDown(optimize.Constants(plans))
-	plans = optimize.Arrange(plans, sized(plans), MaxReference)
-	for i, n := range plans {
-		if err := plan.Check(n); err != nil {
-			return nil, err
-		}
-		roots[i].Plan = n
-	}
+	ids := p.ids
 	for large := map[*plan.Table]bool{}; ; {
-		s := newStatement(p, prog.IDs, tables, roots, sized(plans))
-		s.script, s.large, s.live, s.trial = script, large, live(roots), trial
-		for _, r := range roots {
-			if err := s.take(r.Plan); err != nil {
+		s := newStatement(p, &ids, sizesOf(p.Tables, p.tables, plans))
+		s.large, s.live, s.trial = large, live(s.roots), trial
+		for _, n := range plans {
+			if err := s.take(n); err != nil {
 				return nil, err
 			}
 		}
@@ -233,16 +181,16 @@ func (p *Plan) parsed(script *syntax.Script, trial bool) (*statement, error) {
 			continue
 		}
 		s.finish()
-		if len(p.Also) > 0 {
+		if len(p.Roots) > 1 {
 			return s, s.shares()
 		}
 		return s, nil
 	}
 }
 
-func newStatement(p *Plan, ids *plan.IDs, tables []plan.Table, roots []exec.Root, sized *sizes.Sizes) *statement {
+func newStatement(p *Session, ids *plan.IDs, sized *sizes.Sizes) *statement {
 	s := &statement{Fragments: &exec.Fragments{Text: p.Text, Scans: map[*plan.Table]*exec.Scan{}, ByNode: map[plan.Node]*exec.Leaf{},
-		Refs: map[*plan.Table]bool{}, Size: sized.Read}, plan: p, ids: ids, tables: tables, roots: roots, Sizes: sized,
+		Refs: map[*plan.Table]bool{}, Size: sized.Read}, of: p, ids: ids, roots: slices.Clone(p.Roots), Sizes: sized,
 		seen: map[plan.Node]bool{}, plain: map[plan.Expr]bool{}}
 	for n := range s.Uses() {
 		scan, is := n.(*plan.Scan)
@@ -261,8 +209,8 @@ func newStatement(p *Plan, ids *plan.IDs, tables []plan.Table, roots []exec.Root
 // finish numbers the streams, and determines which columns each of them reads.
 func (s *statement) finish() {
 	var order []*exec.Scan // reference streams first
-	for i := range s.tables {
-		if t := &s.tables[i]; s.Refs[t] {
+	for i := range s.of.tables {
+		if t := &s.of.tables[i]; s.Refs[t] {
 			if s.Scans[t] == nil {
 				s.Scans[t] = &exec.Scan{Of: t, Table: s.about(t)}
 			}

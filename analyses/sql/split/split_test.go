@@ -13,7 +13,7 @@ import (
 )
 
 // planOf makes a plan over files of a directory, whose tables are called like their files.
-func planOf(t *testing.T, text string, files fstest.MapFS) *Plan {
+func planOf(t testing.TB, text string, files fstest.MapFS) *Plan {
 	t.Helper()
 	p := &Plan{Text: text}
 	for name, f := range files {
@@ -32,14 +32,20 @@ func planOf(t *testing.T, text string, files fstest.MapFS) *Plan {
 	return p
 }
 
-// answer runs a plan in this process and returns its rows as JSON.
-func answer(t *testing.T, p *Plan, files fstest.MapFS, o local.Options) (string, error) {
+// encoded returns the form in which a plan travels.
+func encoded(t testing.TB, p *Plan) []byte {
 	t.Helper()
-	decoded, err := Decode(p.Encode())
+	b, err := p.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := Analysis(decoded)
+	return b
+}
+
+// answer runs a plan in this process and returns its rows as JSON.
+func answer(t *testing.T, p *Plan, files fstest.MapFS, o local.Options) (string, error) {
+	t.Helper()
+	a, err := Analysis(p)
 	if err != nil {
 		return "", err
 	}

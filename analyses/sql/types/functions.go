@@ -37,6 +37,8 @@ type Function struct {
 	Slow      bool // may take long for a few rows, so a node pauses between them
 	Unordered bool // an aggregate whose value depends neither on the order of rows nor on which of several equal ones comes first
 	Once      bool // an aggregate to which the same value counts once or many times alike
+
+	Share bool // the second argument is a number from 0 to 1 that is written down
 }
 
 const (

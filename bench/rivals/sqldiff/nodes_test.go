@@ -52,7 +52,7 @@ func planned(w *World, text string) *split.Plan {
 // reads reports whether a statement reads tables. Only such statements reach nodes; LIMIT 0, for example, reads nothing.
 func reads(t *testing.T, w *World, text string) bool {
 	t.Helper()
-	program, _, err := planned(w, text).Bind()
+	program, err := planned(w, text).Bind()
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}

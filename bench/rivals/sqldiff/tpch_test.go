@@ -109,11 +109,7 @@ func cell(t *testing.T, v string, typ types.Type) string {
 // answered answers a statement as nodes do.
 func answered(t *testing.T, plan *split.Plan, dir string) (*answer.Answer, time.Duration) {
 	t.Helper()
-	p, err := split.Decode(plan.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := split.Analysis(p)
+	a, err := split.Analysis(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +155,7 @@ func TestQ5_TPCHIsAnsweredAsDuckDBDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan := &split.Plan{Text: string(text), Tables: tables}
-	program, _, err := plan.Bind()
+	program, err := plan.Bind()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,29 +26,40 @@ const (
 	AboutTypes             // DESCRIBE and SHOW TABLES
 )
 
+// kindOf is what Kind has found out about a statement.
+type kindOf struct {
+	known bool
+	kind  Kind
+	err   error
+}
+
 // Kind returns what is needed to answer a statement. It returns an error for a statement that no cluster can answer.
 func (q *Question) Kind(statement int) (Kind, error) {
+	k := &q.kinds[statement]
+	if !k.known {
+		k.known = true
+		k.kind, k.err = q.kind(statement)
+	}
+	return k.kind, k.err
+}
+
+func (q *Question) kind(statement int) (Kind, error) {
 	st := &q.program.Statements[statement]
 	switch st.Kind {
 	case bind.Tables, bind.Description:
 		return AboutTypes, nil
 	}
-	p := q.plan(statement)
 	if !split.ReadsTables(st.Plan) {
 		return OfNothing, nil
 	}
+	rows := make([]int64, len(q.tables))
 	for i, t := range q.tables {
+		rows[i] = q.Plan(statement).Tables[i].Rows
 		if t.sampled != nil && t.estimate > t.bytes {
-			p.Tables[i].Rows /= t.estimate / max(t.bytes, 1) // a packed table may have far fewer rows than estimated
+			rows[i] /= t.estimate / max(t.bytes, 1) // a packed table may have far fewer rows than estimated
 		}
 	}
-	encoded := string(p.Encode())
-	err, known := q.checked[encoded]
-	if !known {
-		err = split.Check(p)
-		q.checked[encoded] = err
-	}
-	return OverTables, err
+	return OverTables, split.Check(q.Plan(statement), rows)
 }
 
 // Local answers a statement that needs no cluster.
@@ -123,7 +134,7 @@ func (q *Question) Explain(statement int) (string, error) {
 			fmt.Fprintf(&b, "  table %s: the files %s, declared\n", t.Name, t.Files)
 		}
 	}
-	text, err := split.Explain(q.plan(statement))
+	text, err := split.Explain(q.Plan(statement))
 	b.WriteString(text)
 	return b.String(), err
 }

@@ -60,8 +60,9 @@ type Question struct {
 	script  *syntax.Script
 	tables  []*table
 	program *bind.Program
-	checked map[string]error // what split.Check says, by plan
-	nowhere bool             // whether joiners may hold no table as a whole, because the tables did not fit before
+	plans   []*split.Plan // by statement, of the bound text; bind makes them
+	kinds   []kindOf      // by statement
+	nowhere bool          // whether joiners may hold no table as a whole, because the tables did not fit before
 }
 
 // table is a table of the question. sampled is nil if its columns are declared.
@@ -103,7 +104,7 @@ func Read(ctx context.Context, cfg Config) (*Question, error) {
 		}
 		cfg.Params[today] = bind.Param{Kind: types.Text, Text: cfg.Now().UTC().Format(time.DateOnly)}
 	}
-	q := &Question{cfg: cfg, script: script, checked: map[string]error{}}
+	q := &Question{cfg: cfg, script: script}
 	views := map[string]bool{}
 	for _, st := range script.Statements {
 		switch n := st.Node.(type) {
@@ -209,7 +210,13 @@ func (t *table) wouldHave(in *client.Input, file string) bool {
 func (t *table) stream() protocol.Stream { return protocol.Stream{Name: t.Name, Files: t.Files} }
 
 func (q *Question) bind(ctx context.Context) (err error) {
-	q.program, _, err = q.plan(0).Bind()
+	asked := q.asked()
+	if q.program, err = asked.Bind(); err == nil {
+		q.plans, q.kinds = nil, make([]kindOf, len(q.program.Statements))
+		for i := range q.program.Statements {
+			q.plans = append(q.plans, asked.Of(i))
+		}
+	}
 	e := (*syntax.Error)(nil)
 	if errors.As(err, &e) {
 		q.explainText(ctx, e)
@@ -638,9 +645,9 @@ func (t *table) rows() int64 {
 	return max(1, t.estimate/max(1, t.lineBytes/t.lines))
 }
 
-// plan returns the plan of a statement.
-func (q *Question) plan(statement int) *split.Plan {
-	p := &split.Plan{Text: q.cfg.Text, Statement: statement, Params: q.cfg.Params}
+// asked returns the text with what is known of its tables.
+func (q *Question) asked() *split.Plan {
+	p := &split.Plan{Text: q.cfg.Text, Params: q.cfg.Params}
 	for _, t := range q.tables {
 		table := t.Table
 		table.Columns = slices.Clone(t.Columns)
@@ -665,8 +672,8 @@ func (q *Question) plan(statement int) *split.Plan {
 // Statements returns the statements that have answers.
 func (q *Question) Statements() []bind.Statement { return q.program.Statements }
 
-// Plan returns the plan of a statement.
-func (q *Question) Plan(statement int) *split.Plan { return q.plan(statement) }
+// Plan returns the plan of a statement. It is compiled once, unless Mend changes it.
+func (q *Question) Plan(statement int) *split.Plan { return q.plans[statement] }
 
 // Mend changes the plan after a session failed, so that it can be tried again, and says what it changed; "" if there is nothing to change.
 // A column gets the type that it turned out to need. Tables that did not fit into joiners as a whole go to the reducer.
@@ -674,7 +681,7 @@ func (q *Question) Mend(ctx context.Context, reason error) (told string, err err
 	if exec.Overfull(reason) && !q.nowhere {
 		q.nowhere = true
 		return "the small tables take more of a joiner's memory than their files made one expect; asking again, with all joins in the reducer",
-			nil
+			q.bind(ctx)
 	}
 	w := infer.WiderOf(reason)
 	if w == nil {

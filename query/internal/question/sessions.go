@@ -25,7 +25,7 @@ type Step struct {
 func (s *Step) Last() bool { return s.Next == s.Plan }
 
 // First returns the first step of a statement.
-func (q *Question) First(statement int) *Step { return stepOf(statement, q.plan(statement), 0) }
+func (q *Question) First(statement int) *Step { return stepOf(statement, q.Plan(statement), 0) }
 
 func stepOf(statement int, plan *split.Plan, passed int) *Step {
 	s := &Step{statement, plan, plan.NextPass(), passed}
@@ -42,7 +42,11 @@ func (s *Step) After(rows []string) (next *Step, fits bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if len(plan.Encode()) > split.MaxPlan {
+	encoded, err := plan.Encode()
+	if err != nil {
+		return nil, false, err
+	}
+	if len(encoded) > split.MaxPlan {
 		return &Step{s.Statement, s.Plan, s.Plan, s.Passed + 1}, false, nil
 	}
 	return stepOf(s.Statement, plan, s.Passed+1), true, nil
@@ -51,7 +55,7 @@ func (s *Step) After(rows []string) (next *Step, fits bool, err error) {
 // Renewed returns the step, or the first step of its statement if the tables have changed since the step was made (Mend): the answers of
 // its passes were computed from other columns.
 func (q *Question) Renewed(s *Step) *Step {
-	if split.Together([]*split.Plan{q.plan(s.Statement), s.Plan}) != nil {
+	if split.Together([]*split.Plan{q.Plan(s.Statement), s.Plan}) != nil {
 		return s
 	}
 	return q.First(s.Statement)
@@ -120,7 +124,7 @@ func together(set []*Step) [][]*Step {
 	if len(set) == 1 {
 		return [][]*Step{set}
 	}
-	if p := PlanOf(set); p != nil && len(p.Encode()) <= split.MaxPlan {
+	if p := PlanOf(set); p != nil {
 		if _, err := split.Analysis(p); err == nil {
 			return [][]*Step{set}
 		}

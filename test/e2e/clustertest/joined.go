@@ -57,7 +57,7 @@ func joinedInAggregators(t *testing.T, dir string) Job {
 			right.Rejected = append(right.Rejected, answer.Rejected{Stream: name})
 		}
 	}
-	return Job{Analysis: split.Name, Dir: dir, Plan: plan.Encode(), Want: Answer(t, right)}
+	return Job{Analysis: split.Name, Dir: dir, Plan: Encoded(t, plan), Asked: plan, Want: Answer(t, right)}
 }
 
 // naivelyJoined answers the statements with maps.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/client"
 	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/security"
@@ -19,8 +20,9 @@ import (
 // Job is an analysis to run again and again, and its answer.
 type Job struct {
 	Analysis, Dir string
-	Plan          []byte // of a statement
-	Want          []byte // as Answer makes it
+	Plan          []byte      // of a statement
+	Asked         *split.Plan // the statement, before its first pass
+	Want          []byte      // as Answer makes it
 }
 
 // generators are where the data of an analysis comes from.

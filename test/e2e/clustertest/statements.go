@@ -55,12 +55,23 @@ func Statements(t *testing.T, rows int) (jobs []Job) {
 		if strings.Contains(text, ";") {
 			plan.Also = []split.Part{{Statement: 1}}
 		}
+		asked := plan
 		if strings.Contains(text, "(SELECT avg") {
 			plan = answered(t, dir, plan)
 		}
-		jobs = append(jobs, Job{Analysis: split.Name, Dir: dir, Plan: plan.Encode(), Want: Answer(t, compute(t, dir, plan))})
+		jobs = append(jobs, Job{Analysis: split.Name, Dir: dir, Plan: Encoded(t, plan), Asked: asked, Want: Answer(t, compute(t, dir, plan))})
 	}
 	return append(jobs, joinedInAggregators(t, dir))
+}
+
+// Encoded returns the form in which a plan travels.
+func Encoded(t *testing.T, plan *split.Plan) []byte {
+	t.Helper()
+	b, err := plan.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // answered returns a plan with the answer of its first pass.

@@ -124,14 +124,11 @@ func soakJobs(t *testing.T, data string) (jobs []soakJob) {
 	packAll(t, packed)
 	jobs = append(jobs, soakJob{kind: "bikes, gzip", Job: clustertest.Job{Analysis: bikes.Analysis, Dir: packed, Want: bikes.Want}})
 	for i, j := range clustertest.Statements(t, 4000) {
-		p, err := split.Decode(j.Plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.PartitionFrom, p.Answers = 1, nil // joins in aggregators; all passes
-		jobs = append(jobs, soakJob{kind: fmt.Sprintf("sql %d", i+1), Job: j, plan: p})
+		p := *j.Asked
+		p.PartitionFrom = 1 // joins in aggregators
+		jobs = append(jobs, soakJob{kind: fmt.Sprintf("sql %d", i+1), Job: j, plan: &p})
 		if i == 0 {
-			jobs = append(jobs, asParquet(t, j, p))
+			jobs = append(jobs, asParquet(t, j, &p))
 		}
 	}
 	return jobs
@@ -262,7 +259,10 @@ func (l *soakLoad) answer(ctx context.Context, j soakJob) (*client.Answer, error
 		if err != nil {
 			return nil, err
 		}
-		cfg.Plan, cfg.Columns = now.Encode(), columnsOf(of)
+		if cfg.Plan, err = now.Encode(); err != nil {
+			return nil, err
+		}
+		cfg.Columns = columnsOf(of)
 		a, err := client.Run(ctx, cfg)
 		if err != nil || pass == nil {
 			return a, err
