@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"posta.dev/posta/link/brokered"
+	"posta.dev/posta/link/internal/brokered"
 )
 
 const (

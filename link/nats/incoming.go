@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"posta.dev/posta/link"
-	"posta.dev/posta/link/brokered"
+	"posta.dev/posta/link/internal/brokered"
 )
 
 // ackWait is so long that unacknowledged messages are not delivered again by time, but only when their consumer is created again: a frame

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"posta.dev/posta/link"
-	"posta.dev/posta/link/brokered"
+	"posta.dev/posta/link/internal/brokered"
 )
 
 // subjectOf returns where frames are published; to is empty where all receivers of an edge get the same message.

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"posta.dev/posta/link"
-	"posta.dev/posta/link/brokered"
+	"posta.dev/posta/link/internal/brokered"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/zmqx"
 )

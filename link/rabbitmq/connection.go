@@ -10,7 +10,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"posta.dev/posta/link"
-	"posta.dev/posta/link/brokered"
+	"posta.dev/posta/link/internal/brokered"
 )
 
 // heartbeats detect that the machine of a broker or a node is gone. If they are longer, the next incarnation of a dead node waits longer

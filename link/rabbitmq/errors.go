@@ -7,7 +7,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"posta.dev/posta/link/brokered"
+	"posta.dev/posta/link/internal/brokered"
 )
 
 // explain adds to an error what to do about it. queue is the queue concerned, if there is one.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"posta.dev/posta/link/brokered"
+	"posta.dev/posta/link/internal/brokered"
 )
 
 var errCancelled = errors.New("the broker has ended the subscription: its queue was deleted")

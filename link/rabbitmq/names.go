@@ -2,7 +2,7 @@ package rabbitmq
 
 import (
 	"posta.dev/posta/link"
-	"posta.dev/posta/link/brokered"
+	"posta.dev/posta/link/internal/brokered"
 )
 
 // All names of a cluster begin with posta.NAME, so that people can find and delete its queues and exchanges.

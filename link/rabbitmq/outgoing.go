@@ -7,7 +7,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"posta.dev/posta/link"
-	"posta.dev/posta/link/brokered"
+	"posta.dev/posta/link/internal/brokered"
 )
 
 // maxUnconfirmed is how many messages may be unconfirmed. With few, each one waits for the one before; the window bounds their bytes.
