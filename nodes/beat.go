@@ -10,8 +10,8 @@ import (
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/nodes/internal/watch"
 	"posta.dev/posta/nodes/postmortem"
-	"posta.dev/posta/nodes/watch"
 	"posta.dev/posta/rows/progress"
 )
 

@@ -16,8 +16,8 @@ import (
 	"fmt"
 	"slices"
 
+	"posta.dev/posta/nodes/internal/runs"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/runs"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/topology"

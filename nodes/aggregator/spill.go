@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"posta.dev/posta/internal/wire"
+	"posta.dev/posta/nodes/internal/runs"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/runs"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/fold"
 )

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/nodes/internal/runs"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/runs"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/test/roletest"

@@ -4,9 +4,9 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/internal/histogram"
 	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/internal/watch"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/trace"
-	"posta.dev/posta/nodes/watch"
 	"posta.dev/posta/topology"
 )
 

@@ -6,9 +6,9 @@ import (
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/core/record"
+	"posta.dev/posta/nodes/internal/watch"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/trace"
-	"posta.dev/posta/nodes/watch"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )

@@ -5,7 +5,7 @@ import "posta.dev/posta/test/simulator/mutants"
 // longBugs are bugs in long answers, which no process holds as a whole.
 func longBugs() []mutants.Mutant {
 	const (
-		pass  = "nodes/reducer/pass.go"
+		pass  = "nodes/internal/reducer/pass.go"
 		rows  = "nodes/output/rows.go"
 		merge = "nodes/output/merge.go"
 		store = "nodes/shell/store.go"

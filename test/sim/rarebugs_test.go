@@ -159,11 +159,11 @@ func secondJoinBugs() []mutants.Mutant {
 // toldTwiceBugs: files of which the shell is told twice, too early, or not at all.
 func toldTwiceBugs() []mutants.Mutant {
 	const (
-		runs   = "./nodes/runs TestR16_RunsGiveBackWhatWasAdded"
+		runs   = "./nodes/internal/runs TestR16_RunsGiveBackWhatWasAdded"
 		output = "./nodes/output TestR16_FilesOfAnAnswerAreToldOfOnce"
 		chain  = "./nodes/core TestN3_FilesOfEachRoleOfAChain"
 		files  = "nodes/core/files.go"
-		store  = "nodes/runs/store.go"
+		store  = "nodes/internal/runs/store.go"
 	)
 	return []mutants.Mutant{
 		by(runs, "named twice", one("told twice: runs are given up again with each commit", "R16", store,
@@ -201,7 +201,7 @@ func forgottenBytesBugs() []mutants.Mutant {
 		by("./rows/fold TestR16_RowsThatWaitCount", "after a snapshot", one("bytes: rows that wait for a join do not count after a start", "R16",
 			"rows/fold/waiting.go",
 			"			w.parts[part] = [][]byte{block}\n			w.bytes += len(block)\n", "			w.parts[part] = [][]byte{block}\n")),
-		by("./nodes/joiner TestR16_ReferenceDataCountsAfterAStart", "there is room for more",
+		by("./nodes/internal/joiner TestR16_ReferenceDataCountsAfterAStart", "there is room for more",
 			one("bytes: reference data does not count after a start", "R16", fileJoiner,
 				"		if st.bytes += len(m.Payload); out", "		if out == nil {\n			st.bytes -= len(m.Payload)\n		}\n		if st.bytes += len(m.Payload); out")),
 		by(answer, "are in memory", one("bytes: rows that are in no run yet do not count", "R16", rows,

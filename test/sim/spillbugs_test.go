@@ -7,8 +7,8 @@ func spillBugs() []mutants.Mutant {
 	const (
 		spill   = "nodes/aggregator/spill.go"
 		durable = "nodes/aggregator/durable.go"
-		store   = "nodes/runs/store.go"
-		set     = "nodes/runs/set.go"
+		store   = "nodes/internal/runs/store.go"
+		set     = "nodes/internal/runs/set.go"
 		core    = "nodes/core/spill.go"
 	)
 	twice := "rows that leave twice are counted twice"

@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/types"
-	"posta.dev/posta/nodes/parser"
+	"posta.dev/posta/nodes/internal/parser"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/test/roletest"

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/nodes/parser"
+	"posta.dev/posta/nodes/internal/parser"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/fold"
