@@ -166,7 +166,7 @@ func bugs() []mutants.Mutant {
 		),
 		one("a hello is not repeated", "R7", fileAcked, "!due || now.Before(at) {\n",
 			"!due || now.Before(at) || !p.helloDue && !p.unheard && !p.helloAt.IsZero() {\n"),
-		one("a zombie's frames are accepted", "R8", fileHear, "	if r.superseded.has(id.LogID) || same && id.Over(r.id) {\n",
+		one("a zombie's frames are accepted", "R8", fileHear, "	if r.superseded.has(id.LogID) || same && id.over(r.id) {\n",
 			"	if r.superseded.has(id.LogID) {\n"),
 		one("a new log id is treated as the old one", "R8", fileHear, "	case !same:\n		if lost", "	case r.id.LogID == (LogID{}):\n		if lost"),
 		or("R14", "to its peers a log that retires is a lost disk", one("a sender's lost disk is not noticed", "R8", fileLostDisk,
