@@ -120,7 +120,9 @@ func TestWiderCrossesTheNetwork(t *testing.T) {
 		}
 	}
 	for _, err := range []error{errors.New((&Wider{"t", "a", types.BigInt, types.Double, "1"}).Error()),
-		&Wider{Was: types.Date, Is: types.Double}} {
+		&Wider{Table: "t", Column: "a", Was: types.Date, Is: types.Double},
+		&Wider{"t", strings.Repeat("a", protocol.MaxFieldBytes), types.BigInt, types.Double, "1"},
+		&Wider{strings.Repeat("t", protocol.MaxFieldBytes), "a", types.BigInt, types.Double, "1"}} {
 		if w := WiderOf(err); w != nil {
 			t.Errorf("%q is %+v", err, w)
 		}

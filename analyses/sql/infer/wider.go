@@ -32,13 +32,15 @@ func (w *Wider) Fields() map[string]string {
 		"value": w.quoted()}
 }
 
-// WiderOf finds a Wider in the error of a session; nil if it failed for another reason.
+// WiderOf finds a Wider in the error of a session; nil if it failed for another reason, or if names were too long to travel.
 func WiderOf(err error) *Wider {
 	f := protocol.FieldsOf(err)
-	if f[protocol.FieldCause] != causeWider {
+	table, known := f["table"]
+	column, named := f["column"]
+	if f[protocol.FieldCause] != causeWider || !known || !named {
 		return nil
 	}
-	w := &Wider{Table: f["table"], Column: f["column"], Value: f["value"]}
+	w := &Wider{Table: table, Column: column, Value: f["value"]}
 	for _, change := range widenings {
 		if change.was.String() == f["was"] && change.is.String() == f["is"] {
 			w.Was, w.Is = change.was, change.is
