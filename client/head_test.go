@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"posta.dev/posta/rows/csv"
 )
 
 // TestHeadSendsTheFirstRecords: a stream has a head. The records that arrive are the first ones in the order of files and lines, and at
@@ -62,5 +64,43 @@ func TestHeadSendsTheFirstRecords(t *testing.T) {
 				t.Errorf("%d bytes arrived, and %d are enough", bytes, head)
 			}
 		})
+	}
+}
+
+// TestHeadOfParquet: of Parquet files the first rows are sent, at most a chunk more than the head. It is counted in bytes as they travel.
+func TestHeadOfParquet(t *testing.T) {
+	for _, head := range []int64{1, 3_000, 1 << 40} {
+		f := newFakeCluster(t, 2, 1)
+		dir := t.TempDir()
+		content, _ := csvFile("stations", 2)
+		write(t, filepath.Join(dir, "a", "stations.csv"), content)
+		content, rides := inParquet(t, 400)
+		write(t, filepath.Join(dir, "a", "trips.parquet"), content)
+		write(t, filepath.Join(dir, "b", "trips.parquet"), content)
+		cfg := f.config()
+		cfg.Dir, cfg.Chunk = dir, 700
+		cfg.Columns = func(string) []csv.Column { return []csv.Column{{Name: "id"}, {Name: "line"}} }
+		cfg.Head = func(stream string) int64 { return map[string]int64{"trips": head}[stream] }
+		answer, err := Run(during(t, 30*time.Second), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := f.one()
+		f.mu.Lock()
+		first, second := s.records["trips a/trips.csv"], s.records["trips b/trips.csv"]
+		part := head < 1<<40
+		for _, got := range [][]string{first, second} {
+			slices.SortFunc(got, func(a, b string) int { return slices.Index(rides, a) - slices.Index(rides, b) })
+			if len(got) > len(rides) || !slices.Equal(got, rides[:len(got)]) {
+				t.Errorf("head %d: what arrived is not the beginning: %q", head, got)
+			}
+		}
+		if answer.Partial != part || (len(first)+len(second) == 2*len(rides)) == part {
+			t.Errorf("head %d: partial is %t, and %d and %d rows arrived", head, answer.Partial, len(first), len(second))
+		}
+		if part && (len(second) > 0 || s.bytes < head || s.bytes > head+2*int64(cfg.Chunk)) {
+			t.Errorf("%d bytes arrived, and %d are enough; %d rows are of the second file", s.bytes, head, len(second))
+		}
+		f.mu.Unlock()
 	}
 }
