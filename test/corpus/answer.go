@@ -45,16 +45,16 @@ func Answer(p *split.Plan, files fs.FS, o local.Options) (rows [][]any, fields [
 	if err != nil {
 		return nil, nil, err
 	}
-	plan := program.Statements[p.Statement].Plan
-	if split.ReadsTables(plan) {
+	root := program.Statements[p.Statement].Plan
+	if plan.ReadsTables(root) {
 		rows, _, err = InPasses(p, files, o)
-		return rows, plan.Fields(), err
+		return rows, root.Fields(), err
 	}
-	found, err := operators.New(&operators.Tables{Rows: map[string]*operators.Rows{}}, 64<<20, plan).Run(plan)
+	found, err := operators.New(&operators.Tables{Rows: map[string]*operators.Rows{}}, 64<<20, root).Run(root)
 	if err != nil {
-		return nil, plan.Fields(), err
+		return nil, root.Fields(), err
 	}
-	return Emitted(found, plan.Fields()), plan.Fields(), nil
+	return Emitted(found, root.Fields()), root.Fields(), nil
 }
 
 // InPasses answers a plan by nodes, pass by pass, and returns the number of passes.

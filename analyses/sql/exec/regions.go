@@ -16,7 +16,7 @@ type Region struct {
 	Keys    int
 	Sources []*Leaf            // leaves whose rows wait in the aggregators, or are groups there
 	Of      map[plan.Node]int  // by node, the index of its source
-	Early   map[plan.Node]bool // groups of rows that are grouped early: see eager
+	Early   map[plan.Node]bool // groups of rows that are grouped early: see optimize.Early
 	By      []plan.Expr        // keys of the partitions, over base's columns
 	Joins   bool
 }

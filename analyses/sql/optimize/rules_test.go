@@ -3,6 +3,7 @@ package optimize
 import (
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,10 +36,14 @@ func catalogue() (tables []plan.Table, size map[string]int64) {
 // The golden test of each rule: a file has statements, each followed by its plan before and after the rule. go test -update writes the
 // plans. A rule changes no plan that it is given, so the plan before is drawn after the rule has run.
 func TestE2_Rules(t *testing.T) {
-	for name, rule := range map[string]func([]plan.Node, *sizes.Sizes) []plan.Node{
-		"constants": func(roots []plan.Node, _ *sizes.Sizes) []plan.Node { return Constants(roots) },
-		"pushdown":  func(roots []plan.Node, _ *sizes.Sizes) []plan.Node { return PushDown(roots) },
-		"joins":     func(roots []plan.Node, s *sizes.Sizes) []plan.Node { return Arrange(roots, s, 64*mebibyte) },
+	for name, rule := range map[string]rule{
+		"constants": func(roots []plan.Node, _ *sizes.Sizes, _ *plan.IDs) []plan.Node { return Constants(roots) },
+		"pushdown":  func(roots []plan.Node, _ *sizes.Sizes, _ *plan.IDs) []plan.Node { return PushDown(roots) },
+		"joins": func(roots []plan.Node, s *sizes.Sizes, _ *plan.IDs) []plan.Node {
+			return Arrange(roots, s, 64*mebibyte)
+		},
+		"semijoins": semiJoins,
+		"early":     groupsEarly,
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := "testdata/" + name + ".txt"
@@ -63,7 +68,40 @@ func TestE2_Rules(t *testing.T) {
 	}
 }
 
-func ruled(t *testing.T, text string, rule func([]plan.Node, *sizes.Sizes) []plan.Node) string {
+// rule is a rule over whole plans.
+type rule func([]plan.Node, *sizes.Sizes, *plan.IDs) []plan.Node
+
+// semiJoins makes joins of all filters of which they can be made.
+func semiJoins(roots []plan.Node, _ *sizes.Sizes, _ *plan.IDs) []plan.Node {
+	return all(roots, plan.Rebuild(func(n plan.Node) plan.Node {
+		if f, is := n.(*plan.Filter); is {
+			if to := SemiJoin(f); to != nil {
+				return to
+			}
+		}
+		return n
+	}))
+}
+
+// groupsEarly groups by all keys where joins have them.
+func groupsEarly(roots []plan.Node, s *sizes.Sizes, ids *plan.IDs) []plan.Node {
+	var reads func(n plan.Node) bool
+	reads = func(n plan.Node) bool {
+		_, joins := n.(*plan.Join)
+		return !joins && !slices.ContainsFunc(plan.Inputs(n), func(in plan.Node) bool { return !reads(in) })
+	}
+	early := Early{Sizes: s, IDs: ids, Reads: reads, Groups: func(*plan.Aggregation) bool { return true }}
+	return all(roots, plan.Rebuild(func(n plan.Node) plan.Node {
+		if a, is := n.(*plan.Aggregation); is && len(a.Keys) > 0 {
+			if to, _ := early.Group(a, a.Keys); to != nil {
+				return to
+			}
+		}
+		return n
+	}))
+}
+
+func ruled(t *testing.T, text string, rule rule) string {
 	t.Helper()
 	script, err := syntax.Parse(text)
 	if err != nil {
@@ -77,7 +115,7 @@ func ruled(t *testing.T, text string, rule func([]plan.Node, *sizes.Sizes) []pla
 	roots := []plan.Node{program.Statements[0].Plan}
 	drawn := sqlplan.Render(roots[0])
 	about := func(t *plan.Table) *sizes.Table { return &sizes.Table{Bytes: size[t.Name], Rows: size[t.Name] / 40} }
-	after := rule(roots, sizes.Of(about, roots...))
+	after := rule(roots, sizes.Of(about, roots...), program.IDs)
 	if again := sqlplan.Render(roots[0]); again != drawn {
 		t.Errorf("%s: the rule has changed the plan that it was given:\n%s\nwas\n%s", text, again, drawn)
 	}

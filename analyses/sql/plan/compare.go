@@ -25,3 +25,20 @@ func RoundedDown(op string, whole bool) (string, bool) {
 	}
 	return op, false
 }
+
+// SameColumn reports whether two expressions are the same column, perhaps converted to the same type. It may return false for other
+// equal expressions.
+func SameColumn(a, b Expr) bool {
+	if a == b {
+		return true
+	}
+	switch a := a.(type) {
+	case *Column:
+		c, ok := b.(*Column)
+		return ok && c.ID == a.ID
+	case *Cast:
+		c, ok := b.(*Cast)
+		return ok && c.T == a.T && SameColumn(a.X, c.X)
+	}
+	return false
+}

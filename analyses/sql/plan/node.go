@@ -161,6 +161,14 @@ func sameFields(a, b []Field) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
+// KeyColumns returns the keys of groups as columns of the groups.
+func (n *Aggregation) KeyColumns() (keys []Expr) {
+	for i, k := range n.Keys {
+		keys = append(keys, n.Out[i].Ref(k.Pos()))
+	}
+	return keys
+}
+
 // Side is where the columns of an expression over a join are.
 type Side uint8
 

@@ -190,3 +190,12 @@ func QueriesIn(exprs ...Expr) (list []*Subquery) {
 	}, exprs...)
 	return list
 }
+
+// ReadsTables reports whether a plan reads a table.
+func ReadsTables(n Node) (found bool) {
+	Nodes(n, func(n Node) {
+		_, is := n.(*Scan)
+		found = found || is
+	})
+	return found
+}

@@ -10,15 +10,6 @@ import (
 	"posta.dev/posta/analyses/sql/plan"
 )
 
-// ReadsTables reports whether a plan reads a table.
-func ReadsTables(n plan.Node) (found bool) {
-	plan.Nodes(n, func(n plan.Node) {
-		_, is := n.(*plan.Scan)
-		found = found || is
-	})
-	return found
-}
-
 // Explain describes in words what is read and where it is computed, pass by pass.
 func Explain(p *Plan) (string, error) {
 	var b strings.Builder

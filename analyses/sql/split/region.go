@@ -7,6 +7,7 @@ import (
 
 	"posta.dev/posta/analyses/sql/aggregate"
 	"posta.dev/posta/analyses/sql/exec"
+	"posta.dev/posta/analyses/sql/optimize"
 	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/values"
@@ -75,7 +76,7 @@ func (s *statement) regionBelow(n plan.Node) *exec.Region {
 	for {
 		switch x := n.(type) {
 		case *plan.Filter:
-			if m := semiJoined(x); m != nil {
+			if m := optimize.SemiJoin(x); m != nil {
 				n = m
 				continue
 			}
@@ -100,38 +101,6 @@ func (s *statement) regionBelow(n plan.Node) *exec.Region {
 		}
 		return nil
 	}
-}
-
-// semiJoined returns the SEMI JOIN that equals a filter by IN with a query over tables; nil if the filter is not one.
-func semiJoined(f *plan.Filter) plan.Node {
-	var parts []plan.Expr
-	var split func(e plan.Expr)
-	split = func(e plan.Expr) {
-		if a, ok := e.(*plan.Apply); ok && a.Func == "AND" {
-			for _, x := range a.Args {
-				split(x)
-			}
-			return
-		}
-		parts = append(parts, e)
-	}
-	split(f.Cond)
-	n, some := f.Input, false
-	for _, e := range parts {
-		q, ok := e.(*plan.Subquery)
-		if !ok || !q.In || exec.ContainsSubquery(q.X) || plan.MayFail(q.X) || !ReadsTables(q.Plan) || q.X.Type() != q.Plan.Fields()[0].Type {
-			n = &plan.Filter{Input: n, Cond: e}
-			continue
-		}
-		some = true
-		j := plan.NewJoin(syntax.Semi, n, q.Plan)
-		j.Equal = [][2]plan.Expr{{q.X, q.Plan.Fields()[0].Ref(q.At)}}
-		n = j
-	}
-	if !some {
-		return nil
-	}
-	return n
 }
 
 // regionFrom returns a region whose joins and groups all use some of the keys of a node; nil if there is none.
@@ -185,7 +154,7 @@ func candidates(n plan.Node) (all [][]plan.Expr) {
 			}
 		}
 	case *plan.Aggregation:
-		keys = keyColumns(n)
+		keys = n.KeyColumns()
 	}
 	if len(keys) == 0 || len(keys) > mostPartitionKeys {
 		return nil
@@ -197,14 +166,6 @@ func candidates(n plan.Node) (all [][]plan.Expr) {
 		}
 	}
 	return all
-}
-
-// keyColumns returns the keys of groups as columns of the groups.
-func keyColumns(n *plan.Aggregation) (keys []plan.Expr) {
-	for i, k := range n.Keys {
-		keys = append(keys, n.Out[i].Ref(k.Pos()))
-	}
-	return keys
 }
 
 // mostVisits bounds how many nodes a search for regions visits. A plan is a graph, and has many more paths than nodes.
@@ -229,7 +190,7 @@ func (s *statement) partition(r *exec.Region, n plan.Node, keys []plan.Expr, dro
 		if at, had := r.Of[n]; had {
 			old := r.Sources[at]
 			old.DropNull = old.DropNull && drop
-			return n, slices.EqualFunc(old.Parts, keys, sameExpr)
+			return n, slices.EqualFunc(old.Parts, keys, plan.SameColumn)
 		}
 		if at := slices.IndexFunc(r.Sources, func(old *exec.Leaf) bool { return sameGroups(old, l) }); at >= 0 {
 			r.Of[n] = at
@@ -241,7 +202,7 @@ func (s *statement) partition(r *exec.Region, n plan.Node, keys []plan.Expr, dro
 	}
 	switch x := n.(type) {
 	case *plan.Filter:
-		if m := semiJoined(x); m != nil {
+		if m := optimize.SemiJoin(x); m != nil {
 			return s.partition(r, m, keys, drop)
 		}
 		in, ok := s.partition(r, x.Input, keys, drop)
@@ -298,10 +259,10 @@ func sameGroups(a, b *exec.Leaf) bool {
 	if x.Input != y.Input && !(ok && also && in.Table == other.Table) {
 		return false
 	}
-	sameExpr := func(e, f plan.Expr) bool { return sameExpr(a.ByPlace(e), b.ByPlace(f)) }
-	return slices.EqualFunc(x.Keys, y.Keys, sameExpr) && slices.EqualFunc(x.Aggs, y.Aggs, func(a, b *plan.Aggregate) bool {
+	same := func(e, f plan.Expr) bool { return plan.SameColumn(a.ByPlace(e), b.ByPlace(f)) }
+	return slices.EqualFunc(x.Keys, y.Keys, same) && slices.EqualFunc(x.Aggs, y.Aggs, func(a, b *plan.Aggregate) bool {
 		return a.Func == b.Func && a.Distinct == b.Distinct && a.Filter == nil && b.Filter == nil && len(a.Order)+len(b.Order) == 0 &&
-			slices.EqualFunc(a.Args, b.Args, sameExpr)
+			slices.EqualFunc(a.Args, b.Args, same)
 	})
 }
 
@@ -328,8 +289,10 @@ func (s *statement) partitionGroups(r *exec.Region, n *plan.Aggregation, keys []
 	if slices.ContainsFunc(n.Keys, func(e plan.Expr) bool { return !exec.Computed(e) }) {
 		return nil, false
 	}
-	if to := s.eagerly(r, n, below); to != nil {
-		n = to
+	early := optimize.Early{Sizes: s.Sizes, IDs: s.ids, Reads: func(n plan.Node) bool { return s.chain(n) != nil },
+		Groups: func(g *plan.Aggregation) bool { return s.sourceOf(g, g.KeyColumns()) != nil }}
+	if to, grouped := early.Group(n, below); to != nil {
+		n, r.Early[grouped] = to, true
 	}
 	in, ok := s.partition(r, n.Input, below, drop)
 	return &plan.Aggregation{Input: in, Keys: n.Keys, Sets: n.Sets, Aggs: n.Aggs, Out: n.Out}, ok
@@ -356,7 +319,7 @@ func (s *statement) partitionJoin(r *exec.Region, n *plan.Join, keys []plan.Expr
 	left, right := make([]plan.Expr, len(keys)), make([]plan.Expr, len(keys))
 	for i, k := range keys {
 		at := slices.IndexFunc(n.Equal, func(p [2]plan.Expr) bool {
-			return p[0].Type() == p[1].Type() && (byLeft && sameExpr(p[0], k) || byRight && sameExpr(p[1], k))
+			return p[0].Type() == p[1].Type() && (byLeft && plan.SameColumn(p[0], k) || byRight && plan.SameColumn(p[1], k))
 		})
 		if at < 0 {
 			return nil, false
@@ -374,23 +337,6 @@ func (s *statement) partitionJoin(r *exec.Region, n *plan.Join, keys []plan.Expr
 		return nil, false
 	}
 	return n.With(l, rr), true
-}
-
-// sameExpr reports whether two expressions are the same column, perhaps converted to the same type. It may return false for other
-// equal expressions.
-func sameExpr(a, b plan.Expr) bool {
-	if a == b {
-		return true
-	}
-	switch a := a.(type) {
-	case *plan.Column:
-		c, ok := b.(*plan.Column)
-		return ok && c.ID == a.ID
-	case *plan.Cast:
-		c, ok := b.(*plan.Cast)
-		return ok && c.T == a.T && sameExpr(a.X, c.X)
-	}
-	return false
 }
 
 // explainRegions describes what aggregators compute.

@@ -11,6 +11,7 @@ import (
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/catalog"
 	"posta.dev/posta/analyses/sql/exec/operators"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/values"
 	"posta.dev/posta/test/corpus"
@@ -56,7 +57,7 @@ func reads(t *testing.T, w *World, text string) bool {
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	return split.ReadsTables(program.Statements[0].Plan)
+	return plan.ReadsTables(program.Statements[0].Plan)
 }
 
 // inRounds answers the statements of a plan in rounds, each of which is a session: the next steps of all statements, be they passes or

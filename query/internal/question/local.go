@@ -49,7 +49,7 @@ func (q *Question) kind(statement int) (Kind, error) {
 	case bind.Tables, bind.Description:
 		return AboutTypes, nil
 	}
-	if !split.ReadsTables(st.Plan) {
+	if !plan.ReadsTables(st.Plan) {
 		return OfNothing, nil
 	}
 	rows := make([]int64, len(q.tables))

@@ -1,11 +1,11 @@
-package split
+package optimize
 
 import (
 	"slices"
 
 	"posta.dev/posta/analyses/sql/aggregate"
-	"posta.dev/posta/analyses/sql/exec"
 	"posta.dev/posta/analyses/sql/plan"
+	"posta.dev/posta/analyses/sql/sizes"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/analyses/sql/values"
@@ -19,20 +19,35 @@ import (
 // It is not done for aggregates of DOUBLEs, whose exact sums would be rounded in between, nor for arguments that may fail: they would
 // fail for rows without a partner, too. Nor is it done for the smaller side of a join, since its keys are rarely repeated.
 
-// eager is a search for the side of a join whose rows can be grouped early.
-type eager struct {
-	*statement
-	r    *exec.Region
-	aggs []*plan.Aggregate
+// Early groups rows before they are joined. Reads reports whether a node reads one large table where its rows are, and Groups whether
+// groups can be made there.
+//
+//	group by k: sum(x)              group by k: sum(s)
+//	  join on k = j       becomes     join on k = j
+//	    l (j)                           l (j)
+//	    r (k, x)                        group by k: sum(x) AS s
+//	                                      r (k, x)
+type Early struct {
+	*sizes.Sizes
+	IDs    *plan.IDs
+	Reads  func(plan.Node) bool
+	Groups func(*plan.Aggregation) bool
 }
 
-// eagerly returns groups with the same rows as n whose input has been grouped early by keys, which are over the columns of its
-// input; nil if that is not possible.
-func (s *statement) eagerly(r *exec.Region, n *plan.Aggregation, keys []plan.Expr) *plan.Aggregation {
+// eager is a search for the side of a join whose rows can be grouped early.
+type eager struct {
+	*Early
+	aggs []*plan.Aggregate
+	made *plan.Aggregation // the early groups
+}
+
+// Group returns groups with the same rows as n whose input has been grouped early by keys, which are over the columns of its
+// input, and the early groups; nil if that is not possible.
+func (s *Early) Group(n *plan.Aggregation, keys []plan.Expr) (to, early *plan.Aggregation) {
 	args := make([]plan.Expr, len(n.Aggs))
 	for i, a := range n.Aggs {
 		if !splits(a) {
-			return nil
+			return nil, nil
 		}
 		if len(a.Args) > 0 {
 			args[i] = a.Args[0]
@@ -40,17 +55,17 @@ func (s *statement) eagerly(r *exec.Region, n *plan.Aggregation, keys []plan.Exp
 	}
 	var used plan.Set
 	used.Mark(n.Keys...)
-	e := &eager{s, r, n.Aggs}
+	e := &eager{Early: s, aggs: n.Aggs}
 	in, parts := e.below(n.Input, keys, args, used)
 	if in == nil {
-		return nil
+		return nil, nil
 	}
-	to := &plan.Aggregation{Input: in, Keys: n.Keys, Sets: n.Sets, Out: n.Out}
+	to = &plan.Aggregation{Input: in, Keys: n.Keys, Sets: n.Sets, Out: n.Out}
 	for i, a := range n.Aggs {
 		of := &plan.Aggregate{Func: aggregate.Find(a.Func).Parts, Args: []plan.Expr{parts[i].Ref(a.At)}}
 		to.Aggs = append(to.Aggs, plan.Typed(of, a.T, a.At))
 	}
-	return to
+	return to, e.made
 }
 
 // splits reports whether an aggregate of rows is an aggregate of the same kind of aggregates of some of these rows.
@@ -80,10 +95,10 @@ func (e *eager) below(n plan.Node, keys, args []plan.Expr, used plan.Set) (plan.
 	}
 	switch x := n.(type) {
 	case *plan.Filter:
-		if m := semiJoined(x); m != nil {
+		if m := SemiJoin(x); m != nil {
 			return e.below(m, keys, args, used)
 		}
-		if e.chain(x) != nil {
+		if e.Reads(x) {
 			return e.grouped(n, keys, args, used)
 		}
 		used.Mark(x.Cond)
@@ -93,12 +108,12 @@ func (e *eager) below(n plan.Node, keys, args []plan.Expr, used plan.Set) (plan.
 		}
 		return &plan.Filter{Input: in, Cond: x.Cond}, parts
 	case *plan.Join:
-		if e.chain(x) != nil {
+		if e.Reads(x) {
 			return e.grouped(n, keys, args, used)
 		}
 		return e.side(x, keys, args, used)
 	}
-	if e.chain(n) != nil {
+	if e.Reads(n) {
 		return e.grouped(n, keys, args, used)
 	}
 	return nil, nil
@@ -130,7 +145,7 @@ func (e *eager) side(n *plan.Join, keys, args []plan.Expr, used plan.Set) (plan.
 	list := make([]plan.Expr, len(keys))
 	for i, k := range keys {
 		at := slices.IndexFunc(n.Equal, func(p [2]plan.Expr) bool {
-			return p[0].Type() == p[1].Type() && (sameExpr(p[0], k) || sameExpr(p[1], k))
+			return p[0].Type() == p[1].Type() && (plan.SameColumn(p[0], k) || plan.SameColumn(p[1], k))
 		})
 		if at < 0 {
 			return nil, nil
@@ -178,11 +193,11 @@ func (e *eager) grouped(n plan.Node, keys, args []plan.Expr, used plan.Set) (pla
 		if args[i] != nil {
 			part.Args = []plan.Expr{args[i]}
 		}
-		g.Aggs, g.Out = append(g.Aggs, part), append(g.Out, e.ids.Field(a.Func, a.T))
+		g.Aggs, g.Out = append(g.Aggs, part), append(g.Out, e.IDs.Field(a.Func, a.T))
 	}
-	if e.sourceOf(g, keyColumns(g)) == nil {
+	if !e.Groups(g) {
 		return nil, nil
 	}
-	e.r.Early[g] = true
+	e.made = g
 	return g, g.Out[len(keys):]
 }
