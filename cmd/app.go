@@ -108,6 +108,7 @@ func strict(commands []*cli.Command) {
 
 func usage(c *cli.Context, err error, _ bool) error {
 	name := call.CommandName(c)
+	// Package flag has no error of its own for an unknown flag; with another text the message has no suggestion.
 	flag, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !unknown {
 		return exit.Usagef("%s%s; %s --help lists its flags", colon(name), err, strings.TrimSpace("posta "+name))

@@ -45,7 +45,7 @@ func (x *node) openLog(ctx context.Context, started time.Time) (analysis *core.L
 		if !errors.Is(err, wal.ErrDiskFull) || x.beats == nil {
 			return nil, fmt.Errorf("node %s: open its data: %w", x.node.ID, err)
 		}
-		x.beats.publish(heartbeat.Beat{Node: x.node.ID, ID: x.id, State: heartbeat.Recovering, Trouble: err.Error()})
+		x.beats.publish(heartbeat.Beat{Node: x.node.ID, ID: x.id, State: heartbeat.Recovering, NoRoom: true, Trouble: err.Error()})
 		select {
 		case <-ctx.Done():
 		case <-time.After(openRetry):

@@ -153,7 +153,7 @@ func TestW5_ANodeWaitsForRoomToOpenItsLog(t *testing.T) {
 		disk := scarceDisk{wal.Unsynced, missing, new(atomic.Bool)}
 		c.runOn(id, disk)
 		await("without room", func(b heartbeat.Beat) bool {
-			return b.State == heartbeat.Recovering && strings.Contains(b.Trouble, missing.Error())
+			return b.State == heartbeat.Recovering && b.NoRoom && strings.Contains(b.Trouble, missing.Error())
 		})
 		disk.let.Store(true)
 		b := await("with room", func(b heartbeat.Beat) bool { return b.State == heartbeat.Running })

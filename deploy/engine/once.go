@@ -23,6 +23,11 @@ func (e *Engine) RunOnce(ctx context.Context, cluster, image string, command ...
 	return e.runOnce(ctx, cluster, &container.Config{Image: image, Cmd: command}, &container.HostConfig{NetworkMode: "none"}, nil)
 }
 
+// notStarted is the error of a helper's container that could not be started.
+type notStarted struct{ error }
+
+func (e notStarted) Unwrap() error { return e.error }
+
 // errUsage is wrapped by the error of a helper whose program does not know its command: the image is of another version.
 var errUsage = errors.New("exit status 2")
 
@@ -44,7 +49,7 @@ func (e *Engine) runOnce(ctx context.Context, cluster string, c *container.Confi
 		err = e.startWithInput(ctx, name, input)
 	}
 	if err != nil {
-		return "", err
+		return "", notStarted{err}
 	}
 	err = e.callFor(ctx, 3*callTime, "wait for "+strings.Join(c.Cmd, " "), func(ctx context.Context) error {
 		done, failed := e.api.ContainerWait(ctx, name, container.WaitConditionNotRunning)
@@ -116,7 +121,7 @@ func (e *Engine) checkPorts(ctx context.Context, cluster, image, network string,
 	}
 	out, err := e.runOnce(ctx, cluster, c, h, nil)
 	switch {
-	case err != nil && network != "" && strings.Contains(err.Error(), ": start "+cluster+"-probe-") && !OutcomeUnknown(err):
+	case network != "" && errors.As(err, new(notStarted)) && !OutcomeUnknown(err): // the engine has no error of its own for a taken port
 		return fmt.Errorf("%w: %w; %s", errPortTaken, err, portAdvice)
 	case err != nil:
 		return err

@@ -18,6 +18,8 @@ func explain(err error, queue string) error {
 	return err
 }
 
+// remedy returns what to do. RabbitMQ has one code for several causes, and only its text tells them apart; with another text the advice is
+// missing or more general.
 func remedy(err error, queue string) string {
 	var e *amqp.Error
 	switch {

@@ -58,6 +58,7 @@ type Beat struct {
 	Session  session.ID
 	Stream   string
 	Memory   uint64 // resident memory of the process in bytes, at most a second old; 0: unknown
+	NoRoom   bool   // the node is Recovering, and waits for room or file descriptors to open its log (W5)
 }
 
 // Heard returns the part of the heartbeat that gateways of other nodes use.
@@ -90,6 +91,7 @@ type Link struct {
 	Full  bool        // the window is closed
 }
 
+// NoRoom is a field more, and only where it is set: programs that do not know it read all other heartbeats.
 const (
 	beatFields = 25
 	maxBeat    = 1 << 20
@@ -97,7 +99,11 @@ const (
 
 // Append appends the wire form.
 func (b *Beat) Append(p []byte) []byte {
-	p = wire.AppendArray(p, beatFields)
+	fields := beatFields
+	if b.NoRoom {
+		fields++
+	}
+	p = wire.AppendArray(p, fields)
 	p = wire.AppendString(p, string(b.Node))
 	p = wire.AppendBin(p, b.ID.LogID[:])
 	p = wire.AppendUint(p, uint64(b.ID.Incarnation))
@@ -137,7 +143,10 @@ func (b *Beat) Append(p []byte) []byte {
 	p = wire.AppendString(p, b.Role)
 	p = wire.AppendBin(p, b.Session[:])
 	p = wire.AppendString(p, b.Stream)
-	return wire.AppendUint(p, b.Memory)
+	if p = wire.AppendUint(p, b.Memory); b.NoRoom {
+		p = wire.AppendBool(p, true)
+	}
+	return p
 }
 
 // Decode reads the wire form.
@@ -146,7 +155,10 @@ func Decode(p []byte) (Beat, error) {
 		return Beat{}, fmt.Errorf("%w: heartbeat of %d bytes", link.ErrBadFrame, len(p))
 	}
 	d := wire.NewReader(p)
-	d.ArrayOf(beatFields)
+	fields := d.Array()
+	if fields != beatFields && fields != beatFields+1 {
+		d.Fail("%d fields", fields)
+	}
 	b := Beat{Node: link.NodeID(d.String())}
 	d.Fixed(b.ID.LogID[:])
 	b.ID.Incarnation = link.Incarnation(d.Uint())
@@ -181,7 +193,9 @@ func Decode(p []byte) (Beat, error) {
 	b.Role = d.String()
 	d.Fixed(b.Session[:])
 	b.Stream = d.String()
-	b.Memory = d.Uint()
+	if b.Memory = d.Uint(); fields > beatFields {
+		b.NoRoom = d.Bool()
+	}
 	if err := d.Done(); err != nil {
 		return Beat{}, fmt.Errorf("%w: heartbeat: %w", link.ErrBadFrame, err)
 	}

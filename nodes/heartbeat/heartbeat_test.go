@@ -28,13 +28,15 @@ func someBeat() Beat {
 
 func TestBeat_ComesOutAsItWentIn(t *testing.T) {
 	b := someBeat()
-	p := b.Append(nil)
-	if got, err := Decode(p); err != nil || !reflect.DeepEqual(got, b) {
-		t.Fatalf("%+v, %v", got, err)
-	}
-	for n := range p {
-		if _, err := Decode(p[:n]); !errors.Is(err, link.ErrBadFrame) {
-			t.Errorf("the first %d bytes: %v", n, err)
+	for _, b.NoRoom = range []bool{false, true} {
+		p := b.Append(nil)
+		if got, err := Decode(p); err != nil || !reflect.DeepEqual(got, b) {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		for n := range p {
+			if _, err := Decode(p[:n]); !errors.Is(err, link.ErrBadFrame) {
+				t.Errorf("the first %d bytes: %v", n, err)
+			}
 		}
 	}
 	if _, err := Decode(make([]byte, maxBeat+1)); !errors.Is(err, link.ErrBadFrame) {

@@ -3,6 +3,7 @@ package bind
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"posta.dev/posta/analyses/sql/plan"
 
@@ -130,7 +131,10 @@ type binder struct {
 }
 
 func (b *binder) fail(at syntax.Pos, message, hint string) {
-	e := syntax.NewError(b.text, at, message, hint)
+	b.raise(syntax.NewError(b.text, at, message, hint))
+}
+
+func (b *binder) raise(e *syntax.Error) {
 	e.Columns = columnsIn(b.inside)
 	panic(e)
 }
@@ -140,11 +144,11 @@ func (b *binder) check(at syntax.Pos, err error) {
 	if err == nil {
 		return
 	}
-	hint := ""
-	if e := (*types.Error)(nil); errors.As(err, &e) {
-		hint = e.Hint
+	e := syntax.NewError(b.text, at, err.Error(), "")
+	if t := (*types.Error)(nil); errors.As(err, &t) {
+		e.Hint, e.Text = t.Hint, slices.ContainsFunc(t.Types, func(t types.Type) bool { return t.Kind == types.Text })
 	}
-	b.fail(at, err.Error(), hint)
+	b.raise(e)
 }
 
 func (b *binder) table(name string, file bool) *plan.Table {

@@ -97,7 +97,7 @@ func (b *binder) interval(x *syntax.Interval, s *scope) plan.Expr {
 	default:
 		n := b.expr(x.X, s)
 		if n.Type().Kind != types.BigInt {
-			b.fail(x.At, "an INTERVAL counts whole units, not "+n.Type().String(), "Convert it: INTERVAL (x::BIGINT) "+x.Unit+".")
+			b.check(x.At, types.Refuse("Convert it: INTERVAL (x::BIGINT) "+x.Unit+".", "an INTERVAL counts whole units, not %s", n.Type()))
 		}
 		one, _ := plan.ParseInterval("1 " + strings.ToLower(x.Unit))
 		return plan.Call(t, x.At, "*", plan.Value(t, x.At, one), n)
@@ -300,7 +300,7 @@ func (b *binder) caseWhen(x *syntax.Case, s *scope) plan.Expr {
 // boolean checks that e is a condition.
 func (b *binder) boolean(e plan.Expr, where string) plan.Expr {
 	if k := e.Type().Kind; k != types.Bool && k != types.Null {
-		b.fail(e.Pos(), fmt.Sprintf("%s needs a BOOLEAN, not %s", where, e.Type()), "Compare it with something.")
+		b.check(e.Pos(), types.Refuse("Compare it with something.", "%s needs a BOOLEAN, not %s", where, e.Type()))
 	}
 	return b.to(e, types.Of(types.Bool))
 }
@@ -315,7 +315,7 @@ func (b *binder) cast(x *syntax.Cast, s *scope) plan.Expr {
 		if t.Kind == types.TextList {
 			hint = "A list is written as ['a', 'b'], or made of a TEXT by string_split(x, ',')."
 		}
-		b.fail(x.At, fmt.Sprintf("%s cannot be converted to %s", e.Type(), t), hint)
+		b.check(x.At, types.Refuse(hint, "%s cannot be converted to %s", e.Type(), t))
 	}
 	if k := e.Type().Kind; r != nil && r.Time && k != types.Text && k != types.Timestamp && k != types.Null {
 		b.fail(x.At, fmt.Sprintf("%s cannot be converted to TIME", e.Type()), "A TIME is made of a TIMESTAMP or a TEXT.")
@@ -586,8 +586,8 @@ func (b *binder) frameEnd(f *syntax.Frame, x syntax.Bound, w *plan.WindowCall, s
 	}
 	key, by := w.Order[0].X.Type(), e.Type()
 	if !plan.IsDistance(by, key) {
-		b.fail(x.X.Pos(), fmt.Sprintf("%s is no distance between values of type %s", by, key),
-			"Between numbers the distance is a number, between dates an INTERVAL.")
+		b.check(x.X.Pos(), types.Refuse("Between numbers the distance is a number, between dates an INTERVAL.",
+			"%s is no distance between values of type %s", by, key))
 	}
 	if plan.Below0(c.Value) {
 		b.fail(x.X.Pos(), "the distance of a frame is not below 0", "PRECEDING and FOLLOWING say in which direction it goes.")

@@ -111,7 +111,9 @@ func (b *binder) unknownTable(f *syntax.Table, c *ctes) {
 	if hint == "" && len(names) > 0 {
 		hint = "There are: " + list(names) + "."
 	}
-	b.fail(f.Name.At, fmt.Sprintf("there is no table %s", f.Name.Name), hint)
+	e := syntax.NewError(b.text, f.Name.At, fmt.Sprintf("there is no table %s", f.Name.Name), hint)
+	e.Table = f.Name.Name
+	b.raise(e)
 }
 
 // cte binds a query of WITH, or a view, at its first use; all uses share the plan.

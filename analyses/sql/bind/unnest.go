@@ -29,15 +29,16 @@ func (b *binder) unnest(x *syntax.Call, s *scope) plan.Expr {
 
 // list checks that an expression is a list.
 func (b *binder) list(at syntax.Pos, e plan.Expr) plan.Expr {
+	hint := ""
 	switch e.Type().Kind {
 	case types.TextList:
 		return e
 	case types.Null:
 		return plan.Value(types.Of(types.TextList), e.Pos(), nil)
 	case types.Text:
-		b.fail(at, "UNNEST needs a list, not TEXT", "A list is what string_split(x, ','), python_list(x) and, of a JSON array, x->>'$[*]' give.")
+		hint = "A list is what string_split(x, ','), python_list(x) and, of a JSON array, x->>'$[*]' give."
 	}
-	b.fail(at, "UNNEST needs a list, not "+e.Type().String(), "")
+	b.check(at, types.Refuse(hint, "UNNEST needs a list, not %s", e.Type()))
 	return nil
 }
 

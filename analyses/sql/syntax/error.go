@@ -14,6 +14,8 @@ type Error struct {
 	Hint         string   // what to write instead; may be empty
 	Excerpt      string   // the line, or the part of it around the error
 	Columns      []string // names of columns in the expression at the error, without those of the expressions around it
+	Table        string   // the name that no table has; "" for other errors
+	Text         bool     // one of the types that do not fit is TEXT
 	Unread       string   // the column that is used here, and whose type in a file has no counterpart in SQL; "" for other errors
 	Caret        string   // spaces and tabs up to the error's place in Excerpt, then ^
 }

@@ -15,13 +15,13 @@ func Unary(op string, t Type) (Form, error) {
 	case op == "NOT" && (t.Kind == Bool || t.Kind == Null):
 		return Form{[]Type{Of(Bool)}, Of(Bool)}, nil
 	case op == "NOT":
-		return Form{}, refuse("Compare it: x <> 0.", "NOT needs a BOOLEAN, not %s", t)
+		return Form{}, Refuse("Compare it: x <> 0.", "NOT needs a BOOLEAN, not %s", t)
 	case t.Kind == Null:
 		return Form{[]Type{Of(BigInt)}, Of(BigInt)}, nil
 	case t.IsNumber() || t.Kind == Interval:
 		return Form{[]Type{t}, t}, nil
 	}
-	return Form{}, refuse("", "- needs a number, not %s", t)
+	return Form{}, Refuse("", "- needs a number, not %s", t)
 }
 
 // Binary returns the form of an operator for two values. Operators are written as in syntax.Op.
@@ -30,7 +30,7 @@ func Binary(op string, a, b Type) (Form, error) {
 	case "AND", "OR":
 		for _, t := range []Type{a, b} {
 			if t.Kind != Bool && t.Kind != Null {
-				return Form{}, refuse("Compare it: x <> 0.", "%s needs BOOLEANs, not %s", op, t)
+				return Form{}, Refuse("Compare it: x <> 0.", "%s needs BOOLEANs, not %s", op, t)
 			}
 		}
 		return form(Of(Bool), Of(Bool), Of(Bool))
@@ -38,13 +38,13 @@ func Binary(op string, a, b Type) (Form, error) {
 		return compare(op, a, b)
 	case "||":
 		if a.Kind == TextList || b.Kind == TextList {
-			return Form{}, refuse("", "|| joins TEXTs, not lists")
+			return Form{}, Refuse("", "|| joins TEXTs, not lists")
 		}
 		return form(Of(Text), Of(Text), Of(Text))
 	case "~", "!~", "->>", "->":
 		for _, t := range []Type{a, b} {
 			if t.Kind != Text && t.Kind != Null {
-				return Form{}, refuse("Convert it: x::TEXT.", "%s needs TEXT, not %s", op, t)
+				return Form{}, Refuse("Convert it: x::TEXT.", "%s needs TEXT, not %s", op, t)
 			}
 		}
 		result := Of(Bool)
@@ -59,14 +59,14 @@ func Binary(op string, a, b Type) (Form, error) {
 // compare converts both operands to one type. Only a BIGINT and a DECIMAL stay as they are, and are compared exactly.
 func compare(op string, a, b Type) (Form, error) {
 	if a.Kind == TextList || b.Kind == TextList {
-		return Form{}, refuse("Write list_contains(list, x).", "lists cannot be compared by %s", op)
+		return Form{}, Refuse("Write list_contains(list, x).", "lists cannot be compared by %s", op)
 	}
 	if exact := a.IsNumber() && b.IsNumber() && a.Kind != Double && b.Kind != Double; exact {
 		return form(a, b, Of(Bool))
 	}
 	t, err := Common(a, b)
 	if err != nil {
-		return Form{}, refuse(castHint(a, b), "%s cannot be compared with %s", a, b)
+		return Form{}, Refuse(castHint(a, b), "%s cannot be compared with %s", a, b)
 	}
 	return form(t, t, Of(Bool))
 }
@@ -86,12 +86,12 @@ func arithmetic(op string, a, b Type) (Form, error) {
 		b = a
 	}
 	if !a.IsNumber() || !b.IsNumber() {
-		return Form{}, refuse(arithmeticHint(op, a, b), "there is no operator %s %s %s", a, op, b)
+		return Form{}, Refuse(arithmeticHint(op, a, b), "there is no operator %s %s %s", a, op, b)
 	}
 	double := Of(Double)
 	switch {
 	case op == "//" && (a.Kind != BigInt || b.Kind != BigInt):
-		return Form{}, refuse("Write trunc(x / y): DuckDB's // does not truncate here.", "// divides BIGINTs, not %s by %s", a, b)
+		return Form{}, Refuse("Write trunc(x / y): DuckDB's // does not truncate here.", "// divides BIGINTs, not %s by %s", a, b)
 	case op == "/" || a.Kind == Double || b.Kind == Double:
 		return form(double, double, double)
 	case a.Kind == BigInt && b.Kind == BigInt:
@@ -105,7 +105,7 @@ func decimals(op string, a, b Type) (Form, error) {
 	if op == "*" {
 		scale := int(a.Scale) + int(b.Scale)
 		if scale > MaxPrecision {
-			return Form{}, refuse("Convert one of them: x::DOUBLE.",
+			return Form{}, Refuse("Convert one of them: x::DOUBLE.",
 				"the product of %s and %s has %d digits behind the point; a DECIMAL has at most 18", a, b, scale)
 		}
 		return form(a, b, DecimalOf(min(int(a.Precision)+int(b.Precision), MaxPrecision), scale))

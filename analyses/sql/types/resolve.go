@@ -67,7 +67,7 @@ func Unknown(name, near string) error {
 	if hint == "" && near != "" {
 		hint = fmt.Sprintf("Did you mean %s?", near)
 	}
-	return refuse(hint, "there is no function %s", name)
+	return Refuse(hint, "there is no function %s", name)
 }
 
 // signature is a parsed form.
@@ -121,9 +121,9 @@ func (f *Function) Resolve(args []Arg) (Form, error) {
 		return best, nil
 	}
 	if why != nil && len(f.Forms) == 1 {
-		return Form{}, refuse(f.usage(), "%s: %s", f.Name, why)
+		return Form{}, Refuse(f.usage(), "%s: %s", f.Name, why)
 	}
-	return Form{}, refuse(f.usage(), "%s does not take %s", f.Name, typeList(args))
+	return Form{}, Refuse(f.usage(), "%s does not take %s", f.Name, typeList(args))
 }
 
 // usage lists the forms for a message.
@@ -136,7 +136,10 @@ func (f *Function) usage() string {
 	return strings.Join(forms, "; ") + ". " + f.About
 }
 
-func typeList(args []Arg) string {
+// typeList is the types of arguments for a message.
+type typeList []Arg
+
+func (args typeList) String() string {
 	if len(args) == 0 {
 		return "no arguments"
 	}
@@ -199,7 +202,7 @@ func parameter(param string, t, common Type) (to Type, distance int, err error) 
 		if t.IsNumber() {
 			return t, 0, nil
 		}
-		return t, 0, refuse("", "a number is needed, not %s", t)
+		return t, 0, Refuse("", "a number is needed, not %s", t)
 	case "D":
 		if t.Kind == Null {
 			return Of(Timestamp), 1, nil
@@ -207,13 +210,13 @@ func parameter(param string, t, common Type) (to Type, distance int, err error) 
 		if t.Kind == Date || t.Kind == Timestamp {
 			return t, 0, nil
 		}
-		return t, 0, refuse("", "a DATE or TIMESTAMP is needed, not %s", t)
+		return t, 0, Refuse("", "a DATE or TIMESTAMP is needed, not %s", t)
 	}
 	k := Kind(slices.Index(kindNames[:], param))
 	d, ok := t.Taken(k)
 	switch {
 	case !ok:
-		return t, 0, refuse("", "%s is needed, not %s", param, t)
+		return t, 0, Refuse("", "%s is needed, not %s", param, t)
 	case k == Decimal && t.Kind == BigInt:
 		return asDecimal(t), d, nil
 	case t.Kind == k:
@@ -264,7 +267,7 @@ func (s signature) results(form Form, args []Arg) (Type, error) {
 		if len(args) == 2 {
 			n, ok := args[1].Const.(int64)
 			if !ok {
-				return Type{}, refuse("", "the digits of a DECIMAL are a literal")
+				return Type{}, Refuse("", "the digits of a DECIMAL are a literal")
 			}
 			digits = n
 		}
@@ -272,7 +275,7 @@ func (s signature) results(form Form, args []Arg) (Type, error) {
 	case "PART":
 		field, ok := args[0].Const.(string)
 		if !ok {
-			return Type{}, refuse("", "the field is a literal")
+			return Type{}, Refuse("", "the field is a literal")
 		}
 		return partType(field)
 	}
@@ -296,7 +299,7 @@ var Parts = map[string]string{
 func partType(field string) (Type, error) {
 	switch Parts[strings.ToLower(field)] {
 	case "":
-		return Type{}, refuse("", "there is no field '%s'", field)
+		return Type{}, Refuse("", "there is no field '%s'", field)
 	case "epoch":
 		return Of(Double), nil
 	}

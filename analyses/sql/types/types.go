@@ -68,14 +68,32 @@ type Range struct {
 // ErrType is wrapped by every error of this package: a type, or a combination of types, is not valid.
 var ErrType = errors.New("wrong type")
 
-// Error is an error with a hint about what to write instead. The hint may be empty.
-type Error struct{ Message, Hint string }
+// Error says that types do not fit.
+type Error struct {
+	Message string
+	Hint    string // what to write instead; may be empty
+	Types   []Type // those that the message names
+}
 
 func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return ErrType }
 
-func refuse(hint, format string, args ...any) error {
-	return &Error{fmt.Sprintf(format, args...), hint}
+// Refuse returns an Error. The format's arguments may be types, or an Error that says more.
+func Refuse(hint, format string, args ...any) error {
+	e := &Error{Message: fmt.Sprintf(format, args...), Hint: hint}
+	for _, a := range args {
+		switch a := a.(type) {
+		case Type:
+			e.Types = append(e.Types, a)
+		case typeList:
+			for _, x := range a {
+				e.Types = append(e.Types, x.Type)
+			}
+		case *Error:
+			e.Types = append(e.Types, a.Types...)
+		}
+	}
+	return e
 }
 
 var names = map[string]Kind{
@@ -110,7 +128,7 @@ var refused = map[string]string{
 // Parse returns the type that an upper-case name stands for, and the range of a smaller integer type or a TIME.
 func Parse(name string, args []int, list bool) (Type, *Range, error) {
 	if why, ok := refused[name]; ok {
-		return Type{}, nil, refuse(why, "the type %s is not supported", name)
+		return Type{}, nil, Refuse(why, "the type %s is not supported", name)
 	}
 	k, known := names[name]
 	r, small := ranges[name]
@@ -119,17 +137,17 @@ func Parse(name string, args []int, list bool) (Type, *Range, error) {
 	}
 	switch {
 	case !known:
-		return Type{}, nil, refuse("Types are BIGINT, DOUBLE, DECIMAL(p, s), TEXT, BOOLEAN, DATE, TIMESTAMP and INTERVAL.",
+		return Type{}, nil, Refuse("Types are BIGINT, DOUBLE, DECIMAL(p, s), TEXT, BOOLEAN, DATE, TIMESTAMP and INTERVAL.",
 			"there is no type %s", name)
 	case list && (k != Text || len(args) > 0):
-		return Type{}, nil, refuse("The only list is TEXT[].", "a list of %s is not supported", name)
+		return Type{}, nil, Refuse("The only list is TEXT[].", "a list of %s is not supported", name)
 	case list:
 		return Of(TextList), nil, nil
 	case k == Decimal:
 		t, err := parseDecimal(args)
 		return t, nil, err
 	case len(args) > 0:
-		return Type{}, nil, refuse(fmt.Sprintf("Write %s alone.", k), "the type %s takes no numbers in parentheses", name)
+		return Type{}, nil, Refuse(fmt.Sprintf("Write %s alone.", k), "the type %s takes no numbers in parentheses", name)
 	case small:
 		return Of(k), &r, nil
 	case name == "TIME":
@@ -147,10 +165,10 @@ func parseDecimal(args []int) (Type, error) {
 	case 2:
 		p, s = args[0], args[1]
 	default:
-		return Type{}, refuse("Write DECIMAL(p, s).", "DECIMAL takes two numbers")
+		return Type{}, Refuse("Write DECIMAL(p, s).", "DECIMAL takes two numbers")
 	}
 	if p < 1 || p > MaxPrecision || s > p {
-		return Type{}, refuse("p is 1 to 18 and s at most p; beyond that, write DOUBLE.", "DECIMAL(%d, %d) is not supported", p, s)
+		return Type{}, Refuse("p is 1 to 18 and s at most p; beyond that, write DOUBLE.", "DECIMAL(%d, %d) is not supported", p, s)
 	}
 	return DecimalOf(p, s), nil
 }
@@ -174,7 +192,7 @@ func Number(text string) (Type, error) {
 	}
 	if point {
 		if digits > MaxPrecision {
-			return Type{}, refuse("Write it as a DOUBLE, with an exponent: "+text+"e0.", "the number has %d digits; a DECIMAL has at most 18",
+			return Type{}, Refuse("Write it as a DOUBLE, with an exponent: "+text+"e0.", "the number has %d digits; a DECIMAL has at most 18",
 				digits)
 		}
 		return DecimalOf(digits, scale), nil
@@ -183,7 +201,7 @@ func Number(text string) (Type, error) {
 	for i := range len(text) {
 		d := uint64(text[i] - '0')
 		if v > (math.MaxInt64-d)/10 {
-			return Type{}, refuse("Write it as a text, '"+text+"', or as a DOUBLE, with an exponent: "+text+"e0.",
+			return Type{}, Refuse("Write it as a text, '"+text+"', or as a DOUBLE, with an exponent: "+text+"e0.",
 				"the number does not fit into a BIGINT")
 		}
 		v = v*10 + d
@@ -218,7 +236,7 @@ func Common(a, b Type) (Type, error) {
 	case (a.Kind == Date || a.Kind == Timestamp) && (b.Kind == Date || b.Kind == Timestamp):
 		return Of(Timestamp), nil
 	}
-	return Type{}, refuse(castHint(a, b), "%s and %s have no type in common", a, b)
+	return Type{}, Refuse(castHint(a, b), "%s and %s have no type in common", a, b)
 }
 
 // castHint says how to make values of two types comparable.

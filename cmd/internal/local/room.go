@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/nodes/heartbeat"
-	"posta.dev/posta/wal"
 )
 
 // ErrNoRoom is wrapped by the error of a private cluster whose disk is full.
@@ -45,7 +43,8 @@ type fullWait struct {
 func (w *fullWait) see(view []monitor.Status, now time.Time) error {
 	full := ""
 	for _, s := range view {
-		if s.Heard && s.Age <= freshBeat && (s.Beat.State == heartbeat.DiskFull || strings.Contains(s.Beat.Trouble, wal.ErrDiskFull.Error())) {
+		b := &s.Beat
+		if s.Heard && s.Age <= freshBeat && (b.State == heartbeat.DiskFull || b.State == heartbeat.NoFiles || b.NoRoom) {
 			full = string(s.Node.ID)
 		}
 	}

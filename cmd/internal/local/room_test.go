@@ -9,19 +9,18 @@ import (
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/topology"
-	"posta.dev/posta/wal"
 )
 
 // TestW5_APrivateClusterTellsOfAFullDisk: a disk that stays full ends the command, in words. One that gets room in time does not.
 func TestW5_APrivateClusterTellsOfAFullDisk(t *testing.T) {
-	says := func(s heartbeat.State, trouble string, age time.Duration) []monitor.Status {
+	says := func(s heartbeat.State, noRoom bool, age time.Duration) []monitor.Status {
 		return []monitor.Status{
-			{Node: topology.Node{ID: "input-1"}, Heard: true, Age: age, Beat: heartbeat.Beat{State: s, Trouble: trouble}},
+			{Node: topology.Node{ID: "input-1"}, Heard: true, Age: age, Beat: heartbeat.Beat{State: s, NoRoom: noRoom}},
 			{Node: topology.Node{ID: "output-1"}, Heard: true, Beat: heartbeat.Beat{State: heartbeat.Running}},
 		}
 	}
-	full, opening := says(heartbeat.DiskFull, "", 0), says(heartbeat.Recovering, "open: "+wal.ErrDiskFull.Error()+": /data", 0)
-	fine, old := says(heartbeat.Running, "", 0), says(heartbeat.DiskFull, "", time.Minute)
+	full, opening := says(heartbeat.DiskFull, false, 0), says(heartbeat.Recovering, true, 0)
+	fine, old := says(heartbeat.Running, false, 0), says(heartbeat.DiskFull, false, time.Minute)
 	for name, c := range map[string]struct {
 		seconds [][]monitor.Status
 		ends    bool

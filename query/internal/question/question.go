@@ -225,7 +225,7 @@ func (q *Question) bind(ctx context.Context) (err error) {
 	if e == nil || e.Hint != "" {
 		return err
 	}
-	if name, unknown := strings.CutPrefix(e.Message, "there is no table "); unknown {
+	if name := e.Table; name != "" {
 		e.Hint = q.hint()
 		if q.checkPattern(name, 0) == nil && q.cfg.Input.Has(name) {
 			e.Hint = "The name of a file stands in single quotes: '" + name + "'."

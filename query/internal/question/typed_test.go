@@ -124,6 +124,7 @@ func TestC1_TypesOfFilesAreTheTypesOfStatements(t *testing.T) {
 		{"FROM 'PARE.parquet'", "PARE.parquet: a Parquet file that is not read: it is encrypted; write it without encryption"},
 		{"SELECT sum(b) FROM 'empty.csv'", "sum does not take TEXT: b is TEXT because no sample of the files has a value of it",
 			"CREATE TABLE t FROM 'pattern' (b DOUBLE, …)"},
+		{"SELECT unnest(b) FROM 'empty.csv'", "UNNEST needs a list, not TEXT: b is TEXT because no sample", "A list is what"},
 	} {
 		got := typesOf(t, dir, c[0])
 		for _, says := range c[1:] {

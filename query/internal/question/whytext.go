@@ -15,7 +15,7 @@ import (
 // explainText adds to an error about a TEXT column which value made the column a TEXT, if samples also hold values of another type. Often
 // one row of a file is wrong, and not the statement.
 func (q *Question) explainText(ctx context.Context, e *syntax.Error) {
-	if !strings.Contains(e.Message, types.Of(types.Text).String()) {
+	if !e.Text {
 		return
 	}
 	for _, column := range e.Columns {
