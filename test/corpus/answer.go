@@ -50,7 +50,7 @@ func Answer(p *split.Plan, files fs.FS, o local.Options) (rows [][]any, fields [
 		rows, _, err = InPasses(p, files, o)
 		return rows, root.Fields(), err
 	}
-	found, err := operators.New(&operators.Tables{Rows: map[string]*operators.Rows{}}, 64<<20, root).Run(root)
+	found, err := operators.New(&operators.Tables{Rows: map[string]*operators.Batch{}}, 64<<20, root).Run(root)
 	if err != nil {
 		return nil, root.Fields(), err
 	}
@@ -106,7 +106,7 @@ func ByNodes(p *split.Plan, files fs.FS, o local.Options) (answers [][][]any, er
 }
 
 // Emitted returns an answer of the tail in the form of a session's answer.
-func Emitted(rows *operators.Rows, fields []plan.Field) (out [][]any) {
+func Emitted(rows *operators.Batch, fields []plan.Field) (out [][]any) {
 	for i := range rows.N {
 		row := make([]any, len(fields))
 		for c, f := range fields {

@@ -11,7 +11,7 @@ import (
 )
 
 // emitRows emits the answer. BIGINT, DOUBLE and BOOLEAN stay as they are, NULL becomes nil, and all other types become text.
-func emitRows(fields []plan.Field, rows *operators.Rows, emit func(row ...any)) error {
+func emitRows(fields []plan.Field, rows *operators.Batch, emit func(row ...any)) error {
 	for i := range rows.N {
 		row := make([]any, len(fields))
 		for c, f := range fields {
@@ -36,7 +36,7 @@ func Cell(v *eval.Vector, row int32, t types.Type) any {
 
 // emitPass emits the answer of a pass, one text per row. The text consists of digits, because texts of an answer must be
 // UTF-8.
-func emitPass(rows *operators.Rows, emit func(row ...any)) {
+func emitPass(rows *operators.Batch, emit func(row ...any)) {
 	var b []byte
 	for i := range rows.N {
 		b = values.Append(b[:0], rows.Columns[0], int32(i), false)

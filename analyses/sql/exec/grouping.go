@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"posta.dev/posta/analyses/sql/exec/operators"
 
 	"posta.dev/posta/analyses/sql/aggregate"
 	"posta.dev/posta/analyses/sql/eval"
@@ -10,10 +11,10 @@ import (
 )
 
 // runKeys computes the keys of rows into w.vector.
-func (w *worker) runKeys(columns []*eval.Vector, n int, sel []int32) error {
+func (w *worker) runKeys(b *operators.Batch) error {
 	w.vector = w.vector[:0]
 	for _, p := range w.keys {
-		v, err := p.Run(columns, n, sel)
+		v, err := operators.Compute(p, b)
 		if err != nil {
 			return err
 		}
@@ -23,14 +24,14 @@ func (w *worker) runKeys(columns []*eval.Vector, n int, sel []int32) error {
 }
 
 // group folds rows into their groups. The first table holds the groups; the tables of DISTINCT values follow.
-func (w *worker) group(tables []*fold.Table, columns []*eval.Vector, n int, sel []int32) error {
+func (w *worker) group(tables []*fold.Table, b *operators.Batch) error {
 	t, apart := tables[0], tables[1:]
 	w.into = w.into[:0]
-	err := eval.Pieces(sel, func(sel []int32) error {
-		if err := w.runKeys(columns, n, sel); err != nil {
+	err := b.Pieces(func(b *operators.Batch) error {
+		if err := w.runKeys(b); err != nil {
 			return err
 		}
-		return w.find(t, sel)
+		return w.find(t, b.Sel)
 	})
 	if err != nil {
 		return err
@@ -38,28 +39,29 @@ func (w *worker) group(tables []*fold.Table, columns []*eval.Vector, n int, sel 
 	all := w.counts.of(w.into, t.Len())
 	for a := range w.Groups.Aggs {
 		x := &w.Groups.Aggs[a]
-		rows, into, counts := sel, w.into, all
+		rows, into, counts := *b, w.into, all
 		if f := w.filter[a]; f != nil {
-			if err := w.pass(f, columns, n, sel); err != nil {
+			if err := w.pass(f, b); err != nil {
 				return err
 			}
-			rows, into, counts = w.rows, w.passed, nil
+			rows.Sel, into, counts = w.rows, w.passed, nil
 		}
 		var own *fold.Table
 		if x.distinct {
 			own, apart = apart[0], apart[1:]
 		}
-		if len(rows) == 0 {
+		if len(rows.Sel) == 0 {
 			continue
 		}
-		err := eval.Pieces(rows, func(piece []int32) error {
-			if len(piece) < len(rows) {
+		err := rows.Pieces(func(piece *operators.Batch) error {
+			n := len(piece.Sel)
+			if n < len(rows.Sel) {
 				counts = nil
 			}
-			if err := w.aggregate(a, t, own, columns, n, piece, into[:len(piece)], counts); err != nil {
+			if err := w.aggregate(a, t, own, piece, into[:n], counts); err != nil {
 				return err
 			}
-			into = into[len(piece):]
+			into = into[n:]
 			return nil
 		})
 		if err != nil {
@@ -70,37 +72,37 @@ func (w *worker) group(tables []*fold.Table, columns []*eval.Vector, n int, sel 
 }
 
 // pass finds the rows that pass the filter of an aggregate, and their groups.
-func (w *worker) pass(filter *eval.Program, columns []*eval.Vector, n int, sel []int32) error {
+func (w *worker) pass(filter *eval.Program, b *operators.Batch) error {
 	w.rows, w.passed = w.rows[:0], w.passed[:0]
 	into := w.into
-	return eval.Pieces(sel, func(sel []int32) error {
-		v, err := filter.Run(columns, n, sel)
+	return b.Pieces(func(b *operators.Batch) error {
+		v, err := operators.Compute(filter, b)
 		if err != nil {
 			return err
 		}
-		for k, i := range sel {
+		for k, i := range b.Sel {
 			if v.Bools[i] && !v.IsNull(i) {
 				w.rows, w.passed = append(w.rows, i), append(w.passed, into[k])
 			}
 		}
-		into = into[len(sel):]
+		into = into[len(b.Sel):]
 		return nil
 	})
 }
 
 // aggregate adds rows to an aggregate of their groups.
-func (w *worker) aggregate(a int, t, own *fold.Table, columns []*eval.Vector, n int, rows, into []int32, counts []int64) (err error) {
+func (w *worker) aggregate(a int, t, own *fold.Table, b *operators.Batch, into []int32, counts []int64) (err error) {
 	x, in := &w.Groups.Aggs[a], &w.in[a]
 	for i, p := range w.args[a] {
-		if in.Args[i], err = p.Run(columns, n, rows); err != nil {
+		if in.Args[i], err = operators.Compute(p, b); err != nil {
 			return err
 		}
 	}
 	if x.distinct {
-		w.foldDistinct(t, own, in.Args[0], rows, into)
+		w.foldDistinct(t, own, in.Args[0], b.Sel, into)
 		return nil
 	}
-	in.Sel, in.Groups, in.Counts, in.Table = rows, into, counts, t
+	in.Sel, in.Groups, in.Counts, in.Table = b.Sel, into, counts, t
 	w.states[a].Grow(t.Len())
 	bytes, err := w.states[a].Add(in)
 	w.held[a] += bytes

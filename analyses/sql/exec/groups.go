@@ -101,7 +101,7 @@ func (g *groups) Apart() bool {
 }
 
 // rows yields the groups of a complete table, by key. The first table holds the groups; the tables of DISTINCT values follow.
-func (g *groups) rows(tables []*fold.Table, yield func(*operators.Rows) error) error {
+func (g *groups) rows(tables []*fold.Table, yield func(*operators.Batch) error) error {
 	t := tables[0]
 	if len(g.Node.Keys) == 0 && t.Len() == 0 { // without keys there is a group even for no rows
 		t.Row(t.Key())
@@ -114,7 +114,7 @@ func (g *groups) rows(tables []*fold.Table, yield func(*operators.Rows) error) e
 }
 
 // some yields the given groups of a table. apart has the states of aggregates of DISTINCT values, whose groups are the rows of the table.
-func (g *groups) some(t *fold.Table, apart []aggregate.State, order []int, yield func(*operators.Rows) error) error {
+func (g *groups) some(t *fold.Table, apart []aggregate.State, order []int, yield func(*operators.Batch) error) error {
 	for lo := 0; lo < len(order); lo += AtOnce {
 		part := order[lo:min(lo+AtOnce, len(order))]
 		r, states, err := g.decode(t, part)
@@ -142,9 +142,9 @@ func (g *groups) some(t *fold.Table, apart []aggregate.State, order []int, yield
 }
 
 // decode returns rows with the keys of some groups, and the states of these groups, which have the numbers of the rows.
-func (g *groups) decode(t *fold.Table, part []int) (*operators.Rows, []aggregate.State, error) {
+func (g *groups) decode(t *fold.Table, part []int) (*operators.Batch, []aggregate.State, error) {
 	t.Pause()
-	r := &operators.Rows{N: len(part)}
+	r := &operators.Batch{N: len(part)}
 	for _, k := range g.Node.Keys {
 		r.Columns = append(r.Columns, &eval.Vector{Kind: k.Type().Kind})
 	}
@@ -184,7 +184,7 @@ type exceeded struct {
 // early yields groups that were grouped early, in the table's order. A sum that does not fit its type is an error only if its key has a
 // partner: then the final sum must not fit either. It is a multiple of this one, since all rows of a final group have the same key. So
 // the greatest sum is yielded twice: the second time in a row with the same keys, whose other aggregates are those of no rows.
-func (g *groups) early(t *fold.Table, yield func(*operators.Rows) error) error {
+func (g *groups) early(t *fold.Table, yield func(*operators.Batch) error) error {
 	order := t.Rows()
 	for lo := 0; lo < len(order); lo += AtOnce {
 		part := order[lo:min(lo+AtOnce, len(order))]
@@ -222,7 +222,7 @@ func (g *groups) early(t *fold.Table, yield func(*operators.Rows) error) error {
 }
 
 // again yields a row for each of some sums, with the keys of its group, in which all other aggregates are those of no rows.
-func (g *groups) again(of *operators.Rows, sums []exceeded, yield func(*operators.Rows) error) error {
+func (g *groups) again(of *operators.Batch, sums []exceeded, yield func(*operators.Batch) error) error {
 	if len(sums) == 0 {
 		return nil
 	}
@@ -230,7 +230,7 @@ func (g *groups) again(of *operators.Rows, sums []exceeded, yield func(*operator
 	for i, s := range sums {
 		rows[i] = int32(s.group)
 	}
-	r := &operators.Rows{N: len(sums)}
+	r := &operators.Batch{N: len(sums)}
 	for _, key := range of.Columns[:len(g.Node.Keys)] {
 		r.Columns = append(r.Columns, values.Gather(key, rows))
 	}

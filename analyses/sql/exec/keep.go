@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"posta.dev/posta/analyses/sql/exec/operators"
 
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/values"
@@ -28,17 +29,17 @@ func (w *worker) full() bool {
 }
 
 // keepBest keeps the best rows of all.
-func (w *worker) keepBest(t *fold.Table, columns []*eval.Vector, n int, sel []int32) error {
+func (w *worker) keepBest(t *fold.Table, b *operators.Batch) error {
 	orders := make([]*eval.Vector, len(w.orders))
 	for k, p := range w.orders {
-		v, err := p.Run(columns, n, sel)
+		v, err := operators.Compute(p, b)
 		if err != nil {
 			return err
 		}
 		orders[k] = v
 	}
 	row := t.Row(t.Key())
-	for _, i := range sel {
+	for _, i := range b.Sel {
 		w.key = w.key[:0]
 		for k, v := range orders {
 			w.key = values.AppendOrdered(w.key, v, i, &w.Best.Orders[k])
@@ -54,7 +55,7 @@ func (w *worker) keepBest(t *fold.Table, columns []*eval.Vector, n int, sel []in
 			continue
 		}
 		var err error
-		if w.row, err = w.appendRow(fold.AppendText(w.row[:0], w.key), columns, i); err != nil {
+		if w.row, err = w.appendRow(fold.AppendText(w.row[:0], w.key), b.Columns, i); err != nil {
 			return err
 		}
 		t.PutLeast(row, 0, w.row)
@@ -70,12 +71,12 @@ func (w *worker) keepBest(t *fold.Table, columns []*eval.Vector, n int, sel []in
 }
 
 // keepDistinct keeps each distinct row with its first position.
-func (w *worker) keepDistinct(t *fold.Table, columns []*eval.Vector, sel []int32) error {
-	for _, i := range sel {
+func (w *worker) keepDistinct(t *fold.Table, b *operators.Batch) error {
+	for _, i := range b.Sel {
 		w.key = w.key[:0]
 		for c, needed := range w.Needed {
 			if needed {
-				w.key = values.Append(w.key, columns[c], i, true)
+				w.key = values.Append(w.key, b.Columns[c], i, true)
 			}
 			if len(w.key) > FoldBytes {
 				return errWide
@@ -88,12 +89,12 @@ func (w *worker) keepDistinct(t *fold.Table, columns []*eval.Vector, sel []int32
 }
 
 // keepRows sends rows with their positions.
-func (w *worker) keepRows(j *Joiner, columns []*eval.Vector, sel []int32) error {
+func (w *worker) keepRows(j *Joiner, b *operators.Batch) error {
 	t := j.tables[w.Table]
-	for _, i := range sel {
+	for _, i := range b.Sel {
 		w.key = w.pos.append(w.key[:0], i)
 		var err error
-		if w.row, err = w.appendRow(w.row[:0], columns, i); err != nil {
+		if w.row, err = w.appendRow(w.row[:0], b.Columns, i); err != nil {
 			return err
 		}
 		t.Row(t.Key().Text(w.key).Text(w.row))

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/exec/operators"
 	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -167,7 +168,7 @@ func (c *LedTo) Passed(slice uint64, columns []*eval.Vector, n int) ([]int32, er
 		err := eval.Pieces(c.Sel, func(sel []int32) error {
 			v, err := c.By.Run(columns, n, sel)
 			if err == nil {
-				kept = append(kept, passing(v, sel)...)
+				kept = operators.Passing(kept, v, sel)
 			}
 			return err
 		})

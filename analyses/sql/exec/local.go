@@ -12,7 +12,7 @@ type nothing struct{}
 
 func (nothing) Has(plan.Node) bool { return false }
 
-func (nothing) Read(n plan.Node, _ func(*operators.Rows) error) error {
+func (nothing) Read(n plan.Node, _ func(*operators.Batch) error) error {
 	return fmt.Errorf("%T has no rows here", n)
 }
 

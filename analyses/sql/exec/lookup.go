@@ -121,21 +121,21 @@ func (r *references) Has(n plan.Node) bool {
 }
 
 // Read implements operators.Source.
-func (r *references) Read(n plan.Node, yield func(*operators.Rows) error) error {
+func (r *references) Read(n plan.Node, yield func(*operators.Batch) error) error {
 	of := n.(*plan.Scan)
 	sc := r.s.Scans[of.Table]
 	columns := newColumns(sc)
 	for _, p := range r.pieces[sc.Stream] {
 		progress.Mark()
 		columns.load(decoded{p.batch}, p.pos.File)
-		rows := &operators.Rows{Columns: columns.vector, N: p.batch.Rows()}
+		rows := &operators.Batch{Columns: columns.vector, N: p.batch.Rows()}
 		if columns.missing != nil {
 			by := r.s.Missing[of]
 			if by == 0 {
 				return fmt.Errorf("it is not known which statement reads %s here", sc.Table.Name)
 			}
 			sel := columns.taken(by, everyRow(nil, rows.N), 0)
-			rows = &operators.Rows{Columns: make([]*eval.Vector, len(columns.vector)), N: len(sel)}
+			rows = &operators.Batch{Columns: make([]*eval.Vector, len(columns.vector)), N: len(sel)}
 			for i, v := range columns.vector {
 				rows.Columns[i] = values.Gather(v, sel)
 			}
@@ -216,10 +216,10 @@ func (l *lookup) fork(m *eval.Meter) (*lookup, error) {
 
 // probe joins the selected rows, and calls to with the joined rows, which have the columns of the join in the plan. During
 // these calls, at locates the joined rows.
-func (l *lookup) probe(columns []*eval.Vector, n int, sel []int32, at *joined, to func(columns []*eval.Vector, n int) error) error {
+func (l *lookup) probe(b *operators.Batch, at *joined, to func(b *operators.Batch) error) error {
 	was := *at
 	defer func() { *at = was }()
-	return l.kept.Probe(&operators.Rows{Columns: columns, N: n}, sel, func(out *operators.Rows, left, right []int32) error {
+	return l.kept.Probe(b, func(out *operators.Batch, left, right []int32) error {
 		*at = was.picked(left, &l.room)
 		switch {
 		case l.numbered() && l.Swapped:
@@ -234,7 +234,7 @@ func (l *lookup) probe(columns []*eval.Vector, n int, sel []int32, at *joined, t
 		} else {
 			l.out = append(l.out, out.Columns...)
 		}
-		return to(l.out, out.N)
+		return to(&operators.Batch{Columns: l.out, N: out.N})
 	})
 }
 

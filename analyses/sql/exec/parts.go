@@ -70,13 +70,13 @@ func cutPacked(v *eval.Vector, n int, b []byte) (rest []byte, err error) {
 }
 
 // keepParts sends rows to the aggregators by the keys of their partitions.
-func (w *worker) keepParts(t *fold.Table, columns []*eval.Vector, n int, sel []int32) error {
-	if err := w.runKeys(columns, n, sel); err != nil {
+func (w *worker) keepParts(t *fold.Table, b *operators.Batch) error {
+	if err := w.runKeys(b); err != nil {
 		return err
 	}
 	travels := w.beside()
 rows:
-	for _, i := range sel {
+	for _, i := range b.Sel {
 		w.key, w.row = w.key[:0], w.row[:0]
 		for _, v := range w.vector {
 			if w.DropNull && v.IsNull(i) {
@@ -85,7 +85,7 @@ rows:
 			w.key = values.Append(w.key, v, i, true)
 		}
 		for _, c := range travels {
-			if w.row = appendPacked(w.row, columns[c], i); len(w.row) > FoldBytes {
+			if w.row = appendPacked(w.row, b.Columns[c], i); len(w.row) > FoldBytes {
 				return errWide
 			}
 		}
@@ -109,12 +109,12 @@ func (l *Leaf) beside() (columns []int) {
 }
 
 // waited yields the waiting rows of a source in the order in which the aggregator got them.
-func (l *Leaf) waited(t *fold.Table, yield func(*operators.Rows) error) error {
+func (l *Leaf) waited(t *fold.Table, yield func(*operators.Batch) error) error {
 	inKey, beside := l.inKey(), l.beside()
 	for lo := 0; lo < t.Len(); lo += AtOnce {
 		t.Pause()
 		n := min(AtOnce, t.Len()-lo)
-		r := &operators.Rows{N: n, Columns: make([]*eval.Vector, len(l.Fields))}
+		r := &operators.Batch{N: n, Columns: make([]*eval.Vector, len(l.Fields))}
 		keys := make([]*eval.Vector, len(l.Parts))
 		for k, e := range l.Parts {
 			keys[k] = &eval.Vector{Kind: e.Type().Kind}
@@ -154,7 +154,7 @@ type PartSource struct {
 
 func (p PartSource) Has(n plan.Node) bool { _, ok := p.R.Of[n]; return ok }
 
-func (p PartSource) Read(n plan.Node, yield func(*operators.Rows) error) error {
+func (p PartSource) Read(n plan.Node, yield func(*operators.Batch) error) error {
 	l := p.R.Sources[p.R.Of[n]]
 	if l.Keep == KeepGroups {
 		if p.R.Early[n] {
@@ -195,18 +195,19 @@ func (s *Fragments) FinishPart(table int, tables []*fold.Table, full func()) err
 	x.SetPause(t.Pause)
 	x.Limit(t.Memory())
 	settled := 0
-	err := x.Each(r.Base, func(rows *operators.Rows, sel []int32) error {
+	err := x.Each(r.Base, func(b *operators.Batch) error {
 		t.Pause()
 		if r.Keys > 0 {
-			w.pos.groups = rows.Columns[:r.Keys]
+			w.pos.groups = b.Columns[:r.Keys]
 		}
-		w.sel = append(w.sel[:0], sel...)
+		w.sel = append(w.sel[:0], b.Sel...)
+		rows := &operators.Batch{Columns: b.Columns, N: b.N, Sel: w.sel}
 		w.cache.Forget()
 		w.meter.Release()
-		if err := w.behind(0, j, rows.Columns, rows.N, w.sel); err != nil {
+		if err := w.after(0, j, rows, rows.Columns); err != nil {
 			return s.valueError(err)
 		}
-		if settled += len(sel); settled >= settleRows {
+		if settled += len(b.Sel); settled >= settleRows {
 			settled = 0
 			w.settle(t)
 			full()

@@ -39,10 +39,10 @@ func (n *PassedLeaf) Fields() []plan.Field { return n.Out }
 func (p *PassOn) Rows(s *Fragments, t *fold.Table, emit func(row ...any)) error {
 	x := operators.New(passedSource{p.Leaf, t}, TailBytes, p.Plan)
 	row := make([]any, len(p.Cells))
-	err := x.Each(p.Plan, func(r *operators.Rows, sel []int32) error {
-		for _, i := range sel {
+	err := x.Each(p.Plan, func(b *operators.Batch) error {
+		for _, i := range b.Sel {
 			for k, c := range p.Cells {
-				row[k] = c.cell(r.Columns[c.Column], i)
+				row[k] = c.cell(b.Columns[c.Column], i)
 			}
 			emit(row...)
 		}
@@ -91,7 +91,7 @@ func (p passedSource) Has(n plan.Node) bool {
 	return is
 }
 
-func (p passedSource) Read(_ plan.Node, yield func(*operators.Rows) error) error {
+func (p passedSource) Read(_ plan.Node, yield func(*operators.Batch) error) error {
 	l, t := p.leaf, p.t
 	if l.Keep == KeepGroups {
 		return l.Groups.some(t, nil, t.Rows(), yield)
@@ -101,7 +101,7 @@ func (p passedSource) Read(_ plan.Node, yield func(*operators.Rows) error) error
 		place, row = func(i, _ int) []byte { first, _ := t.MinText(i, 0); return first }, func(i int) []byte { return t.KeyText(i, 0) }
 	}
 	next := 0
-	return l.rows(t, t.Len(), func(i int) ([]byte, error) { return row(i), nil }, func(r *operators.Rows) error {
+	return l.rows(t, t.Len(), func(i int) ([]byte, error) { return row(i), nil }, func(r *operators.Batch) error {
 		v := &eval.Vector{Kind: types.Text, Nulls: make([]uint64, r.N/64+1)}
 		for i := range r.N {
 			v.Texts = append(v.Texts, string(place(next+i, 0)))

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/exec/operators"
 	"posta.dev/posta/analyses/sql/plan"
 )
 
@@ -42,14 +43,17 @@ type projected struct {
 	by *eval.Program
 }
 
-// project computes columns of a projection for the selected rows.
-func (w *worker) project(j *Joiner, of []projected, to, below []*eval.Vector, n int, sel *[]int32) error {
+// project computes columns of a projection for the rows of a batch, from the columns below.
+func (w *worker) project(j *Joiner, of []projected, to []*eval.Vector, b *operators.Batch, below []*eval.Vector) error {
+	in := *b
+	in.Columns = below
 	for _, c := range of {
-		v, err := w.compute(j, c.by, below, n, sel)
+		v, err := w.compute(j, c.by, &in)
 		if err != nil {
 			return err
 		}
 		to[c.at] = v
 	}
+	b.Sel = in.Sel
 	return nil
 }

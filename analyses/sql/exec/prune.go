@@ -25,15 +25,15 @@ const sampledGroups = 4 * AtOnce
 func (h *Having) Prune(t *fold.Table) {
 	keep, kept := make([]uint64, (t.Len()+63)/64), 0
 	src := &orderedGroups{leaf: h.Leaf, t: t}
-	err := operators.New(src, TailBytes, h.Plan).Each(h.Plan, func(_ *operators.Rows, sel []int32) error {
+	err := operators.New(src, TailBytes, h.Plan).Each(h.Plan, func(b *operators.Batch) error {
 		if src.from >= sampledGroups && kept > src.from/2 {
 			return errKeepsMost
 		}
-		for _, i := range sel {
+		for _, i := range b.Sel {
 			row := src.from + int(i)
 			keep[row/64] |= 1 << (row % 64)
 		}
-		kept += len(sel)
+		kept += len(b.Sel)
 		return nil
 	})
 	if err != nil || kept > t.Len()/2 {
@@ -54,7 +54,7 @@ func (g *orderedGroups) Has(n plan.Node) bool {
 	return is
 }
 
-func (g *orderedGroups) Read(_ plan.Node, yield func(*operators.Rows) error) error {
+func (g *orderedGroups) Read(_ plan.Node, yield func(*operators.Batch) error) error {
 	rows := make([]int, 0, AtOnce)
 	for ; g.from < g.t.Len(); g.from += len(rows) {
 		rows = rows[:0]

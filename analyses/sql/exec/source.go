@@ -26,7 +26,7 @@ func (src *source) Has(n plan.Node) bool { return src.s.ByNode[n] != nil }
 // AtOnce is how many rows the tail gets at a time. It must be a multiple of 64.
 const AtOnce = 4096
 
-func (src *source) Read(n plan.Node, yield func(*operators.Rows) error) error {
+func (src *source) Read(n plan.Node, yield func(*operators.Batch) error) error {
 	l := src.s.ByNode[n]
 	tables := src.tables[src.root.Tables[l]:]
 	t := tables[0]
@@ -55,11 +55,11 @@ func (src *source) Read(n plan.Node, yield func(*operators.Rows) error) error {
 }
 
 // rows yields n rows of a table, decoded from the form in which they travel.
-func (l *Leaf) rows(t *fold.Table, n int, at func(i int) ([]byte, error), yield func(*operators.Rows) error) error {
+func (l *Leaf) rows(t *fold.Table, n int, at func(i int) ([]byte, error), yield func(*operators.Batch) error) error {
 	for lo := 0; lo < n; lo += AtOnce {
 		t.Pause()
 		hi := min(lo+AtOnce, n)
-		r := &operators.Rows{N: hi - lo, Columns: make([]*eval.Vector, len(l.Fields))}
+		r := &operators.Batch{N: hi - lo, Columns: make([]*eval.Vector, len(l.Fields))}
 		for c, needed := range l.Needed {
 			if needed {
 				r.Columns[c] = &eval.Vector{Kind: l.Fields[c].Type.Kind}

@@ -24,10 +24,10 @@ type spread struct {
 }
 
 // rows unnests the selected rows, and calls to with the new rows. During these calls, at locates the new rows.
-func (s *spread) rows(columns []*eval.Vector, n int, sel []int32, at *joined, to func(columns []*eval.Vector, n int) error) error {
+func (s *spread) rows(b *operators.Batch, at *joined, to func(b *operators.Batch) error) error {
 	lists := make([]*eval.Vector, len(s.lists))
 	for i, p := range s.lists {
-		v, err := p.Run(columns, n, sel)
+		v, err := operators.Compute(p, b)
 		if err != nil {
 			return err
 		}
@@ -35,20 +35,20 @@ func (s *spread) rows(columns []*eval.Vector, n int, sel []int32, at *joined, to
 	}
 	was := *at
 	defer func() { *at = was }()
-	return operators.Spread(lists, sel, s.of.Outer, func(rows, items []int32, made []*eval.Vector) error {
+	return operators.Spread(lists, b.Sel, s.of.Outer, func(rows, items []int32, made []*eval.Vector) error {
 		if err := s.meter.Rows(len(rows)); err != nil {
 			return err
 		}
 		*at = was.picked(rows, &s.room)
 		at.after = append(at.after, items)
 		s.out = s.out[:0]
-		for i, c := range columns {
+		for i, c := range b.Columns {
 			if !s.of.wanted[i] {
 				c = nil
 			}
 			s.out = append(s.out, values.Gather(c, rows))
 		}
 		s.out = append(s.out, made...)
-		return to(s.out, len(rows))
+		return to(&operators.Batch{Columns: s.out, N: len(rows)})
 	})
 }

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"errors"
-	"slices"
 
 	"posta.dev/posta/analyses/sql/aggregate"
 	"posta.dev/posta/analyses/sql/eval"
@@ -162,19 +161,21 @@ func (w *worker) settle(t *fold.Table) {
 func (w *worker) take(j *Joiner, of *columns, columns []*eval.Vector, n int) error {
 	w.pos.joined = joined{}
 	w.meter.Release()
+	b := &operators.Batch{Columns: columns, N: n}
 	if w.last == nil {
 		w.sel = of.taken(w.Missing, everyRow(w.sel, n), int(w.pos.at))
-		return w.behind(0, j, columns, n, w.sel)
+		b.Sel = w.sel
+		return w.after(0, j, b, columns)
 	}
 	passed, err := w.last.Passed(j.slices, columns, n)
 	if err != nil {
 		return err
 	}
 	w.sel = of.taken(w.Missing, append(w.sel[:0], passed...), int(w.pos.at))
-	if len(w.sel) == 0 {
+	if b.Sel = w.sel; len(b.Sel) == 0 {
 		return nil
 	}
-	return w.behind(w.led, j, columns, n, w.sel)
+	return w.after(w.led, j, b, columns)
 }
 
 func everyRow(sel []int32, n int) []int32 {
@@ -185,70 +186,67 @@ func everyRow(sel []int32, n int) []int32 {
 	return sel
 }
 
-// behind computes the steps from index first on for the selected rows, and keeps the rows that remain. A step whose values do not fit the
-// memory is computed for some of the rows at a time (eval.Pieces), and so is all behind it.
-func (w *worker) behind(first int, j *Joiner, columns []*eval.Vector, n int, sel []int32) error {
-	return w.after(first, j, columns, columns, n, sel)
-}
-
-// after is behind, for steps after a projection. The projection was computed from the columns below.
-func (w *worker) after(i int, j *Joiner, columns, below []*eval.Vector, n int, sel []int32) error {
+// after computes the steps from index i on for the rows of a batch, and keeps the rows that remain. A step whose values do not fit the
+// memory is computed for some of the rows at a time, and so is all behind it. below are the columns below the projection before the step.
+func (w *worker) after(i int, j *Joiner, b *operators.Batch, below []*eval.Vector) error {
 	if i == len(w.steps) {
-		return w.keepThem(j, columns, n, sel)
+		return w.keepThem(j, b)
 	}
 	st := &w.steps[i]
-	further := func(columns []*eval.Vector, n int) error {
-		st.sel = everyRow(st.sel, n)
-		return w.behind(i+1, j, columns, n, st.sel)
+	further := func(b *operators.Batch) error {
+		st.sel = everyRow(st.sel, b.N)
+		b.Sel = st.sel
+		return w.after(i+1, j, b, b.Columns)
 	}
-	return eval.Pieces(sel, func(sel []int32) error {
+	return b.Pieces(func(b *operators.Batch) error {
 		switch {
 		case st.lookup != nil:
-			return st.lookup.probe(columns, n, sel, &w.pos.joined, further)
+			return st.lookup.probe(b, &w.pos.joined, further)
 		case st.spread != nil:
-			return st.spread.rows(columns, n, sel, &w.pos.joined, further)
+			return st.spread.rows(b, &w.pos.joined, further)
 		case st.filter == nil:
-			if err := w.project(j, st.columns, st.out, columns, n, &sel); err != nil {
+			if err := w.project(j, st.columns, st.out, b, b.Columns); err != nil {
 				return err
 			}
-			return w.after(i+1, j, st.out, columns, n, sel)
+			columns := b.Columns
+			b.Columns = st.out
+			return w.after(i+1, j, b, columns)
 		}
-		v, err := w.compute(j, st.filter, columns, n, &sel)
+		v, err := w.compute(j, st.filter, b)
 		if err != nil {
 			return err
 		}
-		sel = passing(v, sel)
-		if len(sel) == 0 {
+		if b.Sel = operators.Passing(b.Sel[:0], v, b.Sel); len(b.Sel) == 0 {
 			return nil
 		}
-		return eval.Pieces(sel, func(sel []int32) error {
-			if err := w.project(j, st.columns, columns, below, n, &sel); err != nil {
+		return b.Pieces(func(b *operators.Batch) error {
+			if err := w.project(j, st.columns, b.Columns, b, below); err != nil {
 				return err
 			}
-			return w.after(i+1, j, columns, below, n, sel)
+			return w.after(i+1, j, b, below)
 		})
 	})
 }
 
 // keepThem keeps the rows that all steps have left.
-func (w *worker) keepThem(j *Joiner, columns []*eval.Vector, n int, sel []int32) error {
+func (w *worker) keepThem(j *Joiner, b *operators.Batch) error {
 	switch w.Keep {
 	case KeepGroups:
-		return w.group(j.tables[w.Table:], columns, n, sel)
+		return w.group(j.tables[w.Table:], b)
 	case KeepBest:
-		return eval.Pieces(sel, func(sel []int32) error { return w.keepBest(j.tables[w.Table], columns, n, sel) })
+		return b.Pieces(func(b *operators.Batch) error { return w.keepBest(j.tables[w.Table], b) })
 	case KeepDistinct:
-		return w.keepDistinct(j.tables[w.Table], columns, sel)
+		return w.keepDistinct(j.tables[w.Table], b)
 	case KeepParts:
-		return eval.Pieces(sel, func(sel []int32) error { return w.keepParts(j.tables[w.Table], columns, n, sel) })
+		return b.Pieces(func(b *operators.Batch) error { return w.keepParts(j.tables[w.Table], b) })
 	}
-	return w.keepRows(j, columns, sel)
+	return w.keepRows(j, b)
 }
 
 // compute computes an expression. If the leaf wants only the first rows, it keeps a failing row as a failed row, and drops
 // the rows after it. Whether that row is among the first is known only when the rows of all joiners are merged.
-func (w *worker) compute(j *Joiner, p *eval.Program, columns []*eval.Vector, n int, sel *[]int32) (*eval.Vector, error) {
-	v, err := p.Run(columns, n, *sel)
+func (w *worker) compute(j *Joiner, p *eval.Program, b *operators.Batch) (*eval.Vector, error) {
+	v, err := operators.Compute(p, b)
 	e := (*eval.Error)(nil)
 	if !w.firstRows() || !errors.As(err, &e) {
 		return v, err
@@ -256,18 +254,6 @@ func (w *worker) compute(j *Joiner, p *eval.Program, columns []*eval.Vector, n i
 	w.key = append(w.pos.append(w.key[:0], e.Row), rowFailed)
 	t := j.tables[w.Table]
 	t.PutLeast(t.Row(t.Key()), 0, protocol.AppendFailure(fold.AppendText(w.row[:0], w.key), j.located(err, j.pos)))
-	before, _ := slices.BinarySearch(*sel, e.Row)
-	*sel = (*sel)[:before]
-	return p.Run(columns, n, *sel)
-}
-
-// passing keeps the rows for which a condition is true, in place.
-func passing(v *eval.Vector, sel []int32) []int32 {
-	kept := sel[:0]
-	for _, i := range sel {
-		if v.Bools[i] && !v.IsNull(i) {
-			kept = append(kept, i)
-		}
-	}
-	return kept
+	b.UpTo(err)
+	return operators.Compute(p, b)
 }

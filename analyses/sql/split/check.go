@@ -95,4 +95,4 @@ type empty struct{ has func(n plan.Node) bool }
 
 func (e empty) Has(n plan.Node) bool { return e.has(n) }
 
-func (e empty) Read(plan.Node, func(*operators.Rows) error) error { return nil }
+func (e empty) Read(plan.Node, func(*operators.Batch) error) error { return nil }

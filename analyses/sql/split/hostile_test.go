@@ -76,8 +76,8 @@ var hostileConstants = map[types.Kind][]string{
 
 // hostileRows makes n rows with random values; about every sixth is NULL. Texts have a dictionary if coded is set, as those that a parser
 // has read.
-func hostileRows(r *rand.Rand, n int, coded bool) *operators.Rows {
-	rows := &operators.Rows{N: n}
+func hostileRows(r *rand.Rand, n int, coded bool) *operators.Batch {
+	rows := &operators.Batch{N: n}
 	for _, f := range append(hostileTable.Fields, plan.Field{Type: types.Of(types.Text)}, plan.Field{Type: types.Of(types.BigInt)}) {
 		values := hostileValues[f.Type.Kind]
 		v := eval.NewVector(f.Type.Kind, n)
@@ -251,7 +251,7 @@ func TestN7_NoExpressionPanics(t *testing.T) {
 				return
 			}
 			survives(t, text, func() {
-				_, _ = operators.New(&operators.Tables{Rows: map[string]*operators.Rows{"t": coded}}, 1<<26, root).Run(root)
+				_, _ = operators.New(&operators.Tables{Rows: map[string]*operators.Batch{"t": coded}}, 1<<26, root).Run(root)
 				project := root.(*plan.Project)
 				if _, direct := project.Input.(*plan.Scan); !direct {
 					return
@@ -261,7 +261,7 @@ func TestN7_NoExpressionPanics(t *testing.T) {
 					return
 				}
 				computed[template]++
-				for _, rows := range []*operators.Rows{plain, coded} {
+				for _, rows := range []*operators.Batch{plain, coded} {
 					v, err := p.Run(rows.Columns, rows.N, nil)
 					for i := range int32(rows.N) {
 						if err != nil {
@@ -317,8 +317,8 @@ func TestN7_NoAggregatePanics(t *testing.T) {
 			}
 			computed++
 			survives(t, text, func() {
-				for _, of := range []*operators.Rows{rows, empty} {
-					_, _ = operators.New(&operators.Tables{Rows: map[string]*operators.Rows{"t": of}, Batch: 10}, 1<<26, root).Run(root)
+				for _, of := range []*operators.Batch{rows, empty} {
+					_, _ = operators.New(&operators.Tables{Rows: map[string]*operators.Batch{"t": of}, Batch: 10}, 1<<26, root).Run(root)
 				}
 			})
 			// no file has such columns
@@ -345,7 +345,7 @@ func TestN7_NoAggregatePanics(t *testing.T) {
 
 // hostileFile writes rows as a file. A value that a field cannot hold rejects its row, so the file has two lines for each row: one has
 // empty fields in place of dates, times and texts.
-func hostileFile(rows *operators.Rows) (catalog.Table, fstest.MapFS) {
+func hostileFile(rows *operators.Batch) (catalog.Table, fstest.MapFS) {
 	table, b := catalog.Table{Name: "t", Files: "t.csv"}, strings.Builder{}
 	var at []int
 	for i, f := range hostileTable.Fields {

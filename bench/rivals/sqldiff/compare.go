@@ -19,7 +19,7 @@ import (
 )
 
 // ours returns the rows of an answer as texts, with the same text for equal values.
-func ours(rows *operators.Rows, fields []plan.Field) [][]string {
+func ours(rows *operators.Batch, fields []plan.Field) [][]string {
 	out := make([][]string, rows.N)
 	for i := range out {
 		for k, f := range fields {

@@ -187,7 +187,7 @@ func (w *writer) random() {
 
 // edges keeps the statements that the generator seldom writes.
 func (w *writer) edges() {
-	world := &World{Source: &operators.Tables{Rows: map[string]*operators.Rows{}}, Files: fstest.MapFS{}}
+	world := &World{Source: &operators.Tables{Rows: map[string]*operators.Batch{}}, Files: fstest.MapFS{}}
 	for _, text := range edges {
 		record, ok, err := w.answer(world, "-", &split.Plan{Text: text}, Statement{Text: text, Near: make([]bool, 10)})
 		if err != nil {
@@ -294,7 +294,7 @@ func (w *writer) tpch() {
 
 // casts keeps casts of odd texts to every type. TestQ5_EveryCast has those that differ on purpose; they are left out.
 func (w *writer) casts() {
-	world := &World{Source: &operators.Tables{Rows: map[string]*operators.Rows{}}, Files: fstest.MapFS{}}
+	world := &World{Source: &operators.Tables{Rows: map[string]*operators.Batch{}}, Files: fstest.MapFS{}}
 	answer := func(typ string, texts []string) (corpus.Record, bool) {
 		text := "SELECT x, TRY_CAST(x AS " + typ + ") FROM (VALUES (" + strings.Join(texts, "), (") + ")) AS t (x)"
 		r, ok, err := w.answer(world, "-", &split.Plan{Text: text}, Statement{Text: text, Ordered: true, Near: make([]bool, 2)})

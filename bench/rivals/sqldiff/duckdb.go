@@ -61,7 +61,7 @@ func (o *Oracle) Load(w *World) error {
 	return nil
 }
 
-func (o *Oracle) fill(t *plan.Table, rows *operators.Rows) (err error) {
+func (o *Oracle) fill(t *plan.Table, rows *operators.Batch) (err error) {
 	conn, err := o.db.Conn(context.Background())
 	if err != nil {
 		return err

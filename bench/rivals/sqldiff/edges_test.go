@@ -104,7 +104,7 @@ var edges = []string{
 }
 
 func TestQ5_EdgesAreAnsweredAsDuckDBDoes(t *testing.T) {
-	o, w := newOracle(t), &World{Source: &operators.Tables{Rows: map[string]*operators.Rows{}}}
+	o, w := newOracle(t), &World{Source: &operators.Tables{Rows: map[string]*operators.Batch{}}}
 	for _, text := range edges {
 		near := make([]bool, 10)
 		if ok, err := check(w, o, Statement{Text: text, Near: near}); err != nil {

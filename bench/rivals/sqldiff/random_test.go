@@ -23,7 +23,7 @@ var (
 )
 
 // run answers a statement with tail. The answer is nil if a function has no kernel yet.
-func run(w *World, text string) (rows *operators.Rows, fields []plan.Field, err error) {
+func run(w *World, text string) (rows *operators.Batch, fields []plan.Field, err error) {
 	script, err := syntax.Parse(text)
 	if err != nil {
 		return nil, nil, err

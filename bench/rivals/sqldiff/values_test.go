@@ -60,7 +60,7 @@ var oddTypes = []types.Type{types.Of(types.Bool), types.Of(types.BigInt), types.
 // oddWorld is a table v with three columns of each type, called like the type with 1 to 3. The first n rows of the first columns have each
 // value in turn, the other cells have random ones, and one in ten is NULL.
 func oddWorld(r *rand.Rand, n int) *World {
-	t, rows := plan.Table{Name: "v"}, &operators.Rows{N: n}
+	t, rows := plan.Table{Name: "v"}, &operators.Batch{N: n}
 	for _, typ := range oddTypes {
 		for c := 1; c <= 3; c++ {
 			t.Fields = append(t.Fields, plan.Field{Name: oddColumn(typ.Kind, c), Type: typ})
@@ -99,7 +99,7 @@ func oddWorld(r *rand.Rand, n int) *World {
 		line.Ints[i] = int64(i)
 	}
 	rows.Columns = append(rows.Columns, file, line)
-	return &World{Tables: []plan.Table{t}, Source: &operators.Tables{Rows: map[string]*operators.Rows{"v": rows}}}
+	return &World{Tables: []plan.Table{t}, Source: &operators.Tables{Rows: map[string]*operators.Batch{"v": rows}}}
 }
 
 func oddColumn(k types.Kind, n int) string {

@@ -32,7 +32,7 @@ var kinds = []struct {
 
 // NewWorld makes three tables: every kind has a column in each, and some have two.
 func NewWorld(r *rand.Rand) *World {
-	w := &World{Source: &operators.Tables{Rows: map[string]*operators.Rows{}, Batch: 1 + r.IntN(70)}, Files: fstest.MapFS{}}
+	w := &World{Source: &operators.Tables{Rows: map[string]*operators.Batch{}, Batch: 1 + r.IntN(70)}, Files: fstest.MapFS{}}
 	for _, name := range []string{"t", "u", "v"} {
 		t := plan.Table{Name: name}
 		for _, k := range kinds {
@@ -40,7 +40,7 @@ func NewWorld(r *rand.Rand) *World {
 				t.Fields = append(t.Fields, plan.Field{Name: fmt.Sprintf("%s%s%d", name, k.letter, n), Type: k.typ})
 			}
 		}
-		rows := &operators.Rows{N: []int{0, 1, 2, 5, 13, 40, 100}[r.IntN(7)]}
+		rows := &operators.Batch{N: []int{0, 1, 2, 5, 13, 40, 100}[r.IntN(7)]}
 		nulls := []float64{0, 0.1, 0.5}[r.IntN(3)]
 		for _, f := range t.Fields {
 			rows.Columns = append(rows.Columns, column(r, f.Type, rows.N, nulls))
@@ -104,7 +104,7 @@ func column(r *rand.Rand, t types.Type, n int, nulls float64) *eval.Vector {
 
 // write writes rows as CSV, and puts the line where each row begins into the last column. NULL is empty, and texts are in
 // quotes.
-func write(fields []plan.Field, rows *operators.Rows) []byte {
+func write(fields []plan.Field, rows *operators.Batch) []byte {
 	var b []byte
 	for c, f := range fields {
 		b = append(append(b, ",\n"[:min(c, 1)]...), f.Name...)

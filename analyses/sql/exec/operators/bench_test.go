@@ -9,7 +9,7 @@ import (
 )
 
 func benchWorld(n int) *world {
-	w := &world{source: &Tables{Rows: map[string]*Rows{}, Batch: 0}}
+	w := &world{source: &Tables{Rows: map[string]*Batch{}, Batch: 0}}
 	a, b, x := eval.NewVector(types.BigInt, n), eval.NewVector(types.BigInt, n), eval.NewVector(types.Double, n)
 	for i := range n {
 		a.Ints[i], b.Ints[i], x.Floats[i] = int64(i*7919%n), int64(i%100), float64(i%1000)/4
@@ -17,7 +17,7 @@ func benchWorld(n int) *world {
 	f, l := eval.NewVector(types.Text, n), eval.NewVector(types.BigInt, n)
 	w.tables = append(w.tables, plan.Table{Name: "n", Fields: []plan.Field{{Name: "a", Type: types.Of(types.BigInt)},
 		{Name: "b", Type: types.Of(types.BigInt)}, {Name: "x", Type: types.Of(types.Double)}}})
-	w.source.Rows["n"] = &Rows{[]*eval.Vector{a, b, x, f, l}, n}
+	w.source.Rows["n"] = &Batch{Columns: []*eval.Vector{a, b, x, f, l}, N: n}
 	return w
 }
 

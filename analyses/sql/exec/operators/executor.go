@@ -9,10 +9,12 @@ import (
 	"posta.dev/posta/rows/progress"
 )
 
-// Rows are rows of a node, by column. A column that is not read may be nil.
-type Rows struct {
-	Columns []*eval.Vector
-	N       int
+// Batch is some rows of a node on their way from one operator to the next: those in Sel.
+type Batch struct {
+	Columns    []*eval.Vector // one that is not read may be nil
+	N          int            // of rows, of which Sel are on their way
+	Sel        []int32        // ascends. A [Source] leaves it nil: all rows
+	File, Line *eval.Vector   // where each row comes from; nil if it does not come straight from a table
 }
 
 // Source gives the rows of a plan's lowest nodes.
@@ -23,7 +25,7 @@ type Source interface {
 	// Read passes the rows of n to yield in their order. If yield returns an error, Read returns it; the error may mean that
 	// no more rows are needed. Read may be called several times for a node. The source may reuse vectors after yield has
 	// returned, but not the memory of texts.
-	Read(n plan.Node, yield func(*Rows) error) error
+	Read(n plan.Node, yield func(*Batch) error) error
 }
 
 // ErrMemory is returned if a plan keeps more bytes than its limit.
@@ -86,19 +88,18 @@ func (x *Executor) countExpr(e plan.Expr, seen map[plan.Expr]bool) {
 }
 
 // Run returns the rows of a plan that was given to New. They belong to the caller, and are no longer counted.
-func (x *Executor) Run(root plan.Node) (*Rows, error) {
+func (x *Executor) Run(root plan.Node) (*Batch, error) {
 	s, err := x.collect(root)
 	if err != nil {
 		return nil, err
 	}
 	s.release()
-	return &Rows{s.columns, s.n}, nil
+	return &Batch{Columns: s.columns, N: s.n}, nil
 }
 
-// Each passes the rows of a plan that was given to New to yield, in pieces. sel selects the rows of a piece. sel and the rows are
-// valid during the call.
-func (x *Executor) Each(root plan.Node, yield func(r *Rows, sel []int32) error) error {
-	return x.stream(root, func(b *batch) error { return yield(&Rows{b.columns, b.n}, b.sel) })
+// Each passes the rows of a plan that was given to New to yield, in batches that are valid during the call.
+func (x *Executor) Each(root plan.Node, yield func(b *Batch) error) error {
+	return x.stream(root, yield)
 }
 
 // hold counts bytes that are kept from now on.

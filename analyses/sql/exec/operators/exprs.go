@@ -11,15 +11,41 @@ import (
 	"posta.dev/posta/analyses/sql/values"
 )
 
-// program computes an expression over batches.
-type program struct{ run *eval.Program }
-
-// compile makes a program of an expression over rows with a layout. It computes the queries within it at once.
-func (x *Executor) compile(e plan.Expr, at plan.Layout) (program, error) {
-	return x.compileFor(e, at, x.meter)
+// Compute computes an expression for the rows of a batch. The vector is valid until the next call.
+func Compute(p *eval.Program, b *Batch) (*eval.Vector, error) {
+	sel := b.Sel
+	if sel == nil { // package eval takes nil for all rows
+		sel = []int32{}
+	}
+	return p.Run(b.Columns, b.N, sel)
 }
 
-func (x *Executor) compileFor(e plan.Expr, at plan.Layout, m *eval.Meter) (program, error) {
+// Passing appends the rows of a batch for which a condition is true.
+func Passing(rows []int32, cond *eval.Vector, sel []int32) []int32 {
+	for _, i := range sel {
+		if cond.Bools[i] && !cond.IsNull(i) {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// Pieces calls to for a batch, or for pieces of it if the values that to computes do not fit the memory together.
+func (b *Batch) Pieces(to func(b *Batch) error) error {
+	return eval.Pieces(b.Sel, func(sel []int32) error {
+		piece := *b
+		piece.Sel = slices.Clip(sel)
+		return to(&piece)
+	})
+}
+
+// compile makes a program of an expression over rows with a layout. It computes the queries within it at once.
+func (x *Executor) compile(e plan.Expr, at plan.Layout) (*eval.Program, error) {
+	return x.Program(e, at, x.meter)
+}
+
+// Program is compile for a program that counts what it makes in m.
+func (x *Executor) Program(e plan.Expr, at plan.Layout, m *eval.Meter) (*eval.Program, error) {
 	var failed error
 	e = plan.Rewrite(func(e plan.Expr) (plan.Expr, bool) {
 		s, ok := e.(*plan.Subquery)
@@ -34,49 +60,39 @@ func (x *Executor) compileFor(e plan.Expr, at plan.Layout, m *eval.Meter) (progr
 		return value, true
 	})(e)
 	if failed != nil {
-		return program{}, failed
+		return nil, failed
 	}
-	p, err := eval.CompileFor(e, at, m)
-	return program{p}, err
+	return eval.CompileFor(e, at, m)
 }
 
-func (x *Executor) compileAll(list []plan.Expr, at plan.Layout) ([]program, error) {
+func (x *Executor) compileAll(list []plan.Expr, at plan.Layout) ([]*eval.Program, error) {
 	return x.compileAllFor(list, at, x.meter)
 }
 
-func (x *Executor) compileAllFor(list []plan.Expr, at plan.Layout, m *eval.Meter) ([]program, error) {
-	out := make([]program, len(list))
+func (x *Executor) compileAllFor(list []plan.Expr, at plan.Layout, m *eval.Meter) ([]*eval.Program, error) {
+	out := make([]*eval.Program, len(list))
 	for i, e := range list {
 		var err error
-		if out[i], err = x.compileFor(e, at, m); err != nil {
+		if out[i], err = x.Program(e, at, m); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// eval computes an expression for the selected rows of a batch. The vector is valid until the next call.
-func (p program) eval(b *batch) (*eval.Vector, error) {
-	sel := b.sel
-	if sel == nil { // package eval takes nil for all rows
-		sel = []int32{}
-	}
-	return p.run.Run(b.columns, b.n, sel)
-}
-
 // evalAll computes several expressions. After an error, it narrows the batch to the rows before the first failing one, and
 // continues. So it returns the error of the first row that fails. If the values of all rows do not fit the memory, it returns no values,
 // and an error by which stream takes fewer rows at a time.
-func evalAll(list []program, b *batch) (out []*eval.Vector, failed error) {
+func evalAll(list []*eval.Program, b *Batch) (out []*eval.Vector, failed error) {
 	out = make([]*eval.Vector, len(list))
 	for i, p := range list {
-		v, err := p.eval(b)
+		v, err := Compute(p, b)
 		if err != nil {
-			if !b.upTo(err) {
+			if !b.UpTo(err) {
 				return nil, err
 			}
 			failed = b.located(err)
-			if v, err = p.eval(b); err != nil {
+			if v, err = Compute(p, b); err != nil {
 				return nil, err
 			}
 		}
@@ -85,26 +101,26 @@ func evalAll(list []program, b *batch) (out []*eval.Vector, failed error) {
 	return out, failed
 }
 
-// upTo narrows the batch to the rows before an error. It returns false if the error does not belong to a row.
-func (b *batch) upTo(err error) bool {
+// UpTo narrows the batch to the rows before an error. It returns false if the error does not belong to a row.
+func (b *Batch) UpTo(err error) bool {
 	e := (*eval.Error)(nil)
 	if !errors.As(err, &e) {
 		return false
 	}
-	before, _ := slices.BinarySearch(b.sel, e.Row)
-	b.sel = b.sel[:before]
+	before, _ := slices.BinarySearch(b.Sel, e.Row)
+	b.Sel = b.Sel[:before]
 	return true
 }
 
 // located turns an error of package eval into an Error.
-func (b *batch) located(err error) error {
+func (b *Batch) located(err error) error {
 	e := (*eval.Error)(nil)
 	if !errors.As(err, &e) {
 		return err
 	}
 	out := &values.Error{At: e.At, Message: e.Message}
-	if b.file != nil && b.line != nil {
-		out.File, out.Line = b.file.Texts[e.Row], b.line.Ints[e.Row]
+	if b.File != nil && b.Line != nil {
+		out.File, out.Line = b.File.Texts[e.Row], b.Line.Ints[e.Row]
 	}
 	return out
 }
@@ -147,13 +163,13 @@ func (x *Executor) answer(q *subquery, s *plan.Subquery) (err error) {
 	}
 	q.set = x.newIndex()
 	q.rows = x.newStore(nil)
-	return x.stream(s.Plan, func(b *batch) error {
-		for _, i := range b.sel {
-			if b.columns[0].IsNull(i) {
+	return x.stream(s.Plan, func(b *Batch) error {
+		for _, i := range b.Sel {
+			if b.Columns[0].IsNull(i) {
 				q.null = true
 				continue
 			}
-			q.set.row(b.columns[:1], i)
+			q.set.row(b.Columns[:1], i)
 			if _, _, err := q.set.id(); err != nil {
 				return err
 			}

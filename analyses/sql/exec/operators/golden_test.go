@@ -37,7 +37,7 @@ func (w *world) parseTable(text string) {
 		t.Fields = append(t.Fields, plan.Field{Name: column, Type: typeOf(kind)})
 	}
 	fields := append(t.Fields[:len(t.Fields):len(t.Fields)], plan.Field{Type: types.Of(types.Text)}, plan.Field{Type: types.Of(types.BigInt)})
-	r := &Rows{}
+	r := &Batch{}
 	lines := []string{}
 	if body != "" {
 		lines = strings.Split(body, "\n")
@@ -173,7 +173,7 @@ func golden(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{source: &Tables{Rows: map[string]*Rows{}}}
+	w := &world{source: &Tables{Rows: map[string]*Batch{}}}
 	var out strings.Builder
 	for _, c := range strings.Split(strings.TrimSpace(string(file)), "\n\n") {
 		if strings.HasPrefix(c, "TABLE ") {

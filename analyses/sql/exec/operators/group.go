@@ -13,7 +13,7 @@ import (
 type grouping struct {
 	x       *Executor
 	n       *plan.Aggregation
-	keys    []program
+	keys    []*eval.Program
 	aggs    []*input // nil for GROUPING
 	index   *index
 	groups  *store  // the keys of each group; NULL for keys that its set lacks
@@ -71,7 +71,7 @@ func (g *grouping) release() {
 	g.x.held -= g.holding
 }
 
-func (g *grouping) add(b *batch) error {
+func (g *grouping) add(b *Batch) error {
 	keys, failed := evalAll(g.keys, b)
 	if keys == nil {
 		return failed
@@ -81,7 +81,7 @@ func (g *grouping) add(b *batch) error {
 			continue
 		}
 		if err := in.eval(b); err != nil {
-			if !b.upTo(err) {
+			if !b.UpTo(err) {
 				return err
 			}
 			failed = b.located(err)
@@ -92,7 +92,7 @@ func (g *grouping) add(b *batch) error {
 	}
 	for set, by := range g.n.Sets {
 		g.of = g.of[:0]
-		for _, i := range b.sel {
+		for _, i := range b.Sel {
 			id, err := g.group(set, by, keys, i)
 			if err != nil {
 				return err
@@ -103,7 +103,7 @@ func (g *grouping) add(b *batch) error {
 			if in == nil {
 				continue
 			}
-			if err := in.add(b.sel, g.of, len(g.sets)); err != nil {
+			if err := in.add(b.Sel, g.of, len(g.sets)); err != nil {
 				return err
 			}
 		}

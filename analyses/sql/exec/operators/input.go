@@ -14,9 +14,9 @@ import (
 type input struct {
 	x        *Executor
 	expr     *plan.Aggregate
-	args     []program
-	order    []program
-	filter   *program
+	args     []*eval.Program
+	order    []*eval.Program
+	filter   *eval.Program
 	to       aggregate.State
 	seen     *index // values that were seen, for DISTINCT
 	waiting  *store // arguments and keys, for ORDER BY
@@ -41,7 +41,7 @@ func (x *Executor) newInput(a *plan.Aggregate, at plan.Layout) (in *input, err e
 		if err != nil {
 			return nil, err
 		}
-		in.filter = &p
+		in.filter = p
 	}
 	if a.Distinct || of.Distinct {
 		in.seen = x.newIndex()
@@ -75,25 +75,20 @@ func (in *input) release() {
 }
 
 // eval computes arguments and keys for the rows of a batch that FILTER lets pass.
-func (in *input) eval(b *batch) error {
+func (in *input) eval(b *Batch) error {
 	part := *b
 	if in.filter != nil {
-		v, err := in.filter.eval(b)
+		v, err := Compute(in.filter, b)
 		if err != nil {
 			return err
 		}
-		in.passes, in.narrow = v, in.narrow[:0]
-		for _, i := range b.sel {
-			if v.Bools[i] && !v.IsNull(i) {
-				in.narrow = append(in.narrow, i)
-			}
-		}
-		part.sel = in.narrow
+		in.passes, in.narrow = v, Passing(in.narrow[:0], v, b.Sel)
+		part.Sel = in.narrow
 	}
 	in.values = in.values[:0]
-	for _, list := range [][]program{in.args, in.order} {
+	for _, list := range [][]*eval.Program{in.args, in.order} {
 		for _, p := range list {
-			v, err := p.eval(&part)
+			v, err := Compute(p, &part)
 			if err != nil {
 				return err
 			}
@@ -135,7 +130,7 @@ func (in *input) add(sel, of []int32, groups int) error {
 		if err := in.x.hold(4 * int64(len(of))); err != nil {
 			return err
 		}
-		return in.waiting.add(&batch{columns: in.values, sel: sel})
+		return in.waiting.add(&Batch{Columns: in.values, Sel: sel})
 	}
 	return in.hold(in.to.Add(&aggregate.Rows{Args: in.values[:len(in.args)], Sel: sel, Groups: of}))
 }

@@ -17,8 +17,8 @@ type join struct {
 	meter        *eval.Meter
 	n            *plan.Join
 	to           sink
-	left         []program
-	rest         *program
+	left         []*eval.Program
+	rest         *eval.Program
 	restReads    []bool // columns that rest reads
 	right        *keptRows
 	index        *index
@@ -27,11 +27,11 @@ type join struct {
 	next         []int32                                   // of each row the next one with the same key, -1 at the end; nil: all keys differ
 	repeats      bool                                      // some rows have the same key
 	rightMatched []bool                                    // nil unless the join is RIGHT or FULL
-	pairs        func(b *batch, left, right []int32) error // replaces to, if it is set
+	pairs        func(b *Batch, left, right []int32) error // replaces to, if it is set
 	wanted       []bool                                    // columns that are passed on; nil: all
 
 	// State of the left batch:
-	l        *batch
+	l        *Batch
 	matched  []bool
 	partners []int32 // by selected row: its first partner, -1 if it has none
 	all      counting
@@ -98,8 +98,8 @@ func (j *join) compile() (err error) {
 	var reads plan.Set
 	reads.Mark(j.n.Rest)
 	at := plan.LayoutOf(j.n.L.Fields(), j.n.R.Fields())
-	p, err := j.x.compileFor(j.n.Rest, at, j.meter)
-	j.rest, j.restReads = &p, make([]bool, len(at))
+	p, err := j.x.Program(j.n.Rest, at, j.meter)
+	j.rest, j.restReads = p, make([]bool, len(at))
 	for id, i := range at {
 		j.restReads[i] = reads.Has(id)
 	}
@@ -125,7 +125,7 @@ func (j *join) build() error {
 		defer ints.release()
 		take = ints.add
 	}
-	err = j.x.stream(j.n.R, func(b *batch) error {
+	err = j.x.stream(j.n.R, func(b *Batch) error {
 		values, failed := evalAll(programs, b)
 		if failed != nil {
 			return failed
@@ -133,7 +133,7 @@ func (j *join) build() error {
 		if err := j.right.add(b); err != nil {
 			return err
 		}
-		return take(values, b.sel)
+		return take(values, b.Sel)
 	})
 	if err != nil {
 		return err
@@ -211,17 +211,17 @@ func anyNull(columns []*eval.Vector, row int32) bool {
 const keysPerRow = 8
 
 // probe finds the partners of the rows of a left batch.
-func (j *join) probe(b *batch) error {
+func (j *join) probe(b *Batch) error {
 	keys, failed := evalAll(j.left, b)
 	if keys == nil {
 		return failed
 	}
 	j.l = b
-	j.matched = append(j.matched[:0], make([]bool, b.n)...)
-	j.findPartners(keys, b.sel)
+	j.matched = append(j.matched[:0], make([]bool, b.N)...)
+	j.findPartners(keys, b.Sel)
 	half := j.n.Kind == syntax.Semi || j.n.Kind == syntax.Anti
 	alone := half || j.n.Kind == syntax.Left || j.n.Kind == syntax.Full
-	for k, i := range b.sel {
+	for k, i := range b.Sel {
 		r := j.partners[k]
 		if half && j.rest == nil {
 			j.matched[i] = r >= 0
@@ -289,22 +289,22 @@ func (j *join) pair(l, r int32) error {
 }
 
 // holds computes the rest of the condition for pairs. If that fails, it narrows the batch to the pairs before the first that fails.
-func (j *join) holds(both *batch) (v *eval.Vector, failed error) {
-	all, done := both.sel, 0
-	out := eval.NewVector(types.Bool, both.n)
+func (j *join) holds(both *Batch) (v *eval.Vector, failed error) {
+	all, done := both.Sel, 0
+	out := eval.NewVector(types.Bool, both.N)
 	err := eval.Pieces(all, func(sel []int32) error {
 		piece := *both
-		piece.sel = sel
-		values, failed := evalAll([]program{*j.rest}, &piece)
+		piece.Sel = sel
+		values, failed := evalAll([]*eval.Program{j.rest}, &piece)
 		if values == nil {
 			return failed
 		}
-		for _, i := range piece.sel {
+		for _, i := range piece.Sel {
 			if out.Bools[i] = values[0].Bools[i]; values[0].IsNull(i) {
 				out.SetNull(i)
 			}
 		}
-		done += len(piece.sel)
+		done += len(piece.Sel)
 		return failed
 	})
 	if err != nil && done == 0 && len(all) > 0 {
@@ -312,7 +312,7 @@ func (j *join) holds(both *batch) (v *eval.Vector, failed error) {
 			return nil, err
 		}
 	}
-	both.sel = all[:done]
+	both.Sel = all[:done]
 	return out, err
 }
 
@@ -355,7 +355,7 @@ func (j *join) flush() error {
 	if kept > 0 {
 		b := j.gather(lrows, rrows, j.wanted, j.pairs != nil)
 		if half {
-			b.columns = b.columns[:len(j.l.columns)]
+			b.Columns = b.Columns[:len(j.l.Columns)]
 		}
 		var err error
 		if j.pairs != nil {
@@ -380,13 +380,13 @@ func (j *join) dropByRest() (computed bool, failed error) {
 			sel = append(sel, int32(k))
 		}
 	}
-	both.sel = sel
+	both.Sel = sel
 	v, failed := j.holds(both)
 	if v == nil {
 		return false, failed
 	}
-	if failed != nil && len(both.sel) < len(sel) {
-		end := sel[len(both.sel)]
+	if failed != nil && len(both.Sel) < len(sel) {
+		end := sel[len(both.Sel)]
 		j.lrows, j.rrows = j.lrows[:end], j.rrows[:end]
 	}
 	kept := 0
@@ -402,10 +402,10 @@ func (j *join) dropByRest() (computed bool, failed error) {
 
 // gather makes a batch of pairs, with the wanted columns. A joined row has the place of its left row. If passing is set, the
 // batch is valid until the next call.
-func (j *join) gather(lrows, rrows []int32, wanted []bool, passing bool) *batch {
-	b := &batch{n: len(lrows), sel: j.all.of(len(lrows))}
+func (j *join) gather(lrows, rrows []int32, wanted []bool, passing bool) *Batch {
+	b := &Batch{N: len(lrows), Sel: j.all.of(len(lrows))}
 	next := func() (room *eval.Vector, read bool) {
-		k := len(b.columns)
+		k := len(b.Columns)
 		if read = wanted == nil || k < len(wanted) && wanted[k]; !passing || !read {
 			return nil, read
 		}
@@ -414,26 +414,26 @@ func (j *join) gather(lrows, rrows []int32, wanted []bool, passing bool) *batch 
 		}
 		return j.room[k], true
 	}
-	for _, c := range j.l.columns {
+	for _, c := range j.l.Columns {
 		room, read := next()
 		switch {
 		case c == nil || !read:
-			b.columns = append(b.columns, nil)
+			b.Columns = append(b.Columns, nil)
 		case room != nil && values.GatherInto(room, c, lrows):
-			b.columns = append(b.columns, room)
+			b.Columns = append(b.Columns, room)
 		default:
-			b.columns = append(b.columns, values.Gather(c, lrows))
+			b.Columns = append(b.Columns, values.Gather(c, lrows))
 		}
 	}
 	for _, c := range j.right.columns {
 		room, read := next()
 		if c == nil || !read {
-			b.columns = append(b.columns, nil)
+			b.Columns = append(b.Columns, nil)
 		} else {
-			b.columns = append(b.columns, c.gather(rrows, room))
+			b.Columns = append(b.Columns, c.gather(rrows, room))
 		}
 	}
-	b.file, b.line = values.Gather(j.l.file, lrows), values.Gather(j.l.line, lrows)
+	b.File, b.Line = values.Gather(j.l.File, lrows), values.Gather(j.l.Line, lrows)
 	return b
 }
 
@@ -452,15 +452,15 @@ func (j *join) unmatchedRight() error {
 		for i := range none {
 			none[i] = -1
 		}
-		out := &batch{n: len(part), sel: j.all.of(len(part))}
+		out := &Batch{N: len(part), Sel: j.all.of(len(part))}
 		for _, f := range j.n.L.Fields() {
-			out.columns = append(out.columns, values.Gather(&eval.Vector{Kind: f.Type.Kind}, none))
+			out.Columns = append(out.Columns, values.Gather(&eval.Vector{Kind: f.Type.Kind}, none))
 		}
 		for _, c := range j.right.columns {
 			if c == nil {
-				out.columns = append(out.columns, nil)
+				out.Columns = append(out.Columns, nil)
 			} else {
-				out.columns = append(out.columns, c.gather(part, nil))
+				out.Columns = append(out.Columns, c.gather(part, nil))
 			}
 		}
 		if err := j.to(out); err != nil {

@@ -32,27 +32,27 @@ func (x *Executor) keep(fields []plan.Field, read []bool) *keptRows {
 }
 
 // add keeps the selected rows of a batch. A column that is nil in the batch is nil here.
-func (s *keptRows) add(b *batch) error {
-	if len(b.sel) > math.MaxInt32-s.n {
+func (s *keptRows) add(b *Batch) error {
+	if len(b.Sel) > math.MaxInt32-s.n {
 		return fmt.Errorf("more than %d rows: %w", math.MaxInt32, ErrMemory)
 	}
 	bytes := int64(0)
 	for i, c := range s.columns {
 		switch {
 		case c == nil:
-		case b.columns[i] == nil && s.n > 0:
+		case b.Columns[i] == nil && s.n > 0:
 			return fmt.Errorf("column %d is missing in a later batch", i)
-		case b.columns[i] == nil:
+		case b.Columns[i] == nil:
 			s.columns[i] = nil
 		default:
-			n, err := c.add(b.columns[i], s.n, b.sel)
+			n, err := c.add(b.Columns[i], s.n, b.Sel)
 			if err != nil {
 				return err
 			}
 			bytes += n
 		}
 	}
-	s.n += len(b.sel)
+	s.n += len(b.Sel)
 	return s.hold(bytes)
 }
 

@@ -50,10 +50,10 @@ func TestKeptRowsAreThoseThatWereAdded(t *testing.T) {
 		for left := r.IntN(4 * blockRows); left > 0; {
 			n := 1 + r.IntN(min(left, 3000))
 			left -= n
-			b := &batch{n: n}
+			b := &Batch{N: n}
 			for i := range int32(n) {
 				if r.IntN(10) > 0 {
-					b.sel = append(b.sel, i)
+					b.Sel = append(b.Sel, i)
 				}
 			}
 			for c, k := range kinds {
@@ -91,12 +91,12 @@ func TestKeptRowsAreThoseThatWereAdded(t *testing.T) {
 					}
 					v.Entries = len(codes)
 				}
-				b.columns = append(b.columns, v)
-				for _, i := range b.sel {
+				b.Columns = append(b.Columns, v)
+				for _, i := range b.Sel {
 					want[c] = append(want[c], value(v, i))
 				}
 			}
-			if err := s.add(&batch{columns: append(b.columns, nil), n: n, sel: b.sel}); err != nil {
+			if err := s.add(&Batch{Columns: append(b.Columns, nil), N: n, Sel: b.Sel}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 
 // numbers returns a world with a table n of many rows: a is distinct in each row, b is one of two numbers, c is a text.
 func numbers(rows int) *world {
-	w := &world{source: &Tables{Rows: map[string]*Rows{}, Batch: 1000}}
+	w := &world{source: &Tables{Rows: map[string]*Batch{}, Batch: 1000}}
 	var b strings.Builder
 	b.WriteString("TABLE n (a BIGINT, b BIGINT, c TEXT)")
 	for i := range rows {
@@ -72,9 +72,9 @@ type reads struct {
 	batches, scans int
 }
 
-func (r *reads) Read(n plan.Node, yield func(*Rows) error) error {
+func (r *reads) Read(n plan.Node, yield func(*Batch) error) error {
 	r.scans++
-	return r.Tables.Read(n, func(rows *Rows) error { r.batches++; return yield(rows) })
+	return r.Tables.Read(n, func(rows *Batch) error { r.batches++; return yield(rows) })
 }
 
 // LIMIT without ORDER BY stops reading early, and a plan that is used twice is computed once.
@@ -112,7 +112,7 @@ func (g *given) Has(n plan.Node) bool {
 	return ok
 }
 
-func (g *given) Read(n plan.Node, yield func(*Rows) error) error {
+func (g *given) Read(n plan.Node, yield func(*Batch) error) error {
 	return yield(g.Rows["groups"])
 }
 
@@ -123,12 +123,12 @@ func TestQ7_GroupsMayComeFromElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups := &Rows{[]*eval.Vector{{Ints: []int64{7, 8, 9}, Kind: plan.Fields()[0].Type.Kind},
-		{Ints: []int64{1, 2, 3}, Kind: plan.Fields()[1].Type.Kind}}, 3}
+	groups := &Batch{Columns: []*eval.Vector{{Ints: []int64{7, 8, 9}, Kind: plan.Fields()[0].Type.Kind},
+		{Ints: []int64{1, 2, 3}, Kind: plan.Fields()[1].Type.Kind}}, N: 3}
 	for _, c := range groups.Columns {
 		c.Nulls = make([]uint64, 1)
 	}
-	rows, err := New(&given{Tables{Rows: map[string]*Rows{"groups": groups}}}, 1<<20, plan).Run(plan)
+	rows, err := New(&given{Tables{Rows: map[string]*Batch{"groups": groups}}}, 1<<20, plan).Run(plan)
 	if err != nil || rows.N != 2 || rows.Columns[0].Ints[0] != 9 || rows.Columns[1].Ints[0] != 6 {
 		t.Error(rows, err)
 	}

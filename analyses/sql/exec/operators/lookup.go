@@ -35,15 +35,7 @@ func (l *Lookup) Len() int { return l.j.right.n }
 
 // Probe passes on the joined rows of the selected left rows, in their order. For each joined row, left has the index of its
 // left row, and right that of its right row, or -1 if it has none. They are valid during the call.
-func (l *Lookup) Probe(r *Rows, sel []int32, to func(out *Rows, left, right []int32) error) error {
-	j := l.j
-	j.pairs = func(b *batch, left, right []int32) error { return to(&Rows{Columns: b.columns, N: b.n}, left, right) }
-	return j.probe(&batch{columns: r.Columns, n: r.N, sel: sel})
-}
-
-// Program makes a program of an expression over rows with a layout. It computes the queries within it at once. What the program makes
-// counts in m.
-func (x *Executor) Program(e plan.Expr, at plan.Layout, m *eval.Meter) (*eval.Program, error) {
-	p, err := x.compileFor(e, at, m)
-	return p.run, err
+func (l *Lookup) Probe(b *Batch, to func(out *Batch, left, right []int32) error) error {
+	l.j.pairs = to
+	return l.j.probe(b)
 }

@@ -18,15 +18,11 @@ func (*enough) Error() string { return "no more rows are needed" }
 // stream passes the rows of n to a sink, in their order. If a batch needs values that do not fit the memory together, the sink gets it in
 // pieces. So a sink computes values before it changes anything.
 func (x *Executor) stream(n plan.Node, take sink) error {
-	to := func(b *batch) error {
-		if err := x.meter.Rows(len(b.sel)); err != nil {
+	to := func(b *Batch) error {
+		if err := x.meter.Rows(len(b.Sel)); err != nil {
 			return err
 		}
-		return eval.Pieces(b.sel, func(sel []int32) error {
-			piece := *b
-			piece.sel = slices.Clip(sel)
-			return take(&piece)
-		})
+		return b.Pieces(take)
 	}
 	if x.source.Has(n) {
 		return x.given(n, to)
@@ -79,13 +75,13 @@ func (x *Executor) compute(n plan.Node, to sink) error {
 // given passes on rows of the source.
 func (x *Executor) given(n plan.Node, to sink) error {
 	scan, isScan := n.(*plan.Scan)
-	return x.source.Read(n, func(r *Rows) error {
+	return x.source.Read(n, func(r *Batch) error {
 		if len(r.Columns) != len(n.Fields()) {
 			return fmt.Errorf("rows of %d columns, not %d", len(r.Columns), len(n.Fields()))
 		}
-		b := &batch{columns: r.Columns, n: r.N, sel: x.all(r.N)}
+		b := &Batch{Columns: r.Columns, N: r.N, Sel: x.all(r.N)}
 		if isScan {
-			b.file, b.line = r.Columns[len(scan.Table.Fields)], r.Columns[len(scan.Table.Fields)+1]
+			b.File, b.Line = r.Columns[len(scan.Table.Fields)], r.Columns[len(scan.Table.Fields)+1]
 		}
 		return to(b)
 	})
@@ -101,11 +97,11 @@ func (x *Executor) collect(n plan.Node) (*store, error) {
 func (x *Executor) first(n plan.Node, count int64, to sink) error {
 	stop := &enough{}
 	left := count
-	err := x.stream(n, func(b *batch) error {
-		if int64(len(b.sel)) > left {
-			b.sel = b.sel[:left]
+	err := x.stream(n, func(b *Batch) error {
+		if int64(len(b.Sel)) > left {
+			b.Sel = b.Sel[:left]
 		}
-		left -= int64(len(b.sel))
+		left -= int64(len(b.Sel))
 		if err := to(b); err != nil {
 			return err
 		}
@@ -138,10 +134,10 @@ func (x *Executor) limited(n *plan.Limit, to sink) error {
 		return sorted.order(rows[lo:min(lo+int(n.Count), len(rows))], to)
 	}
 	skip := n.Offset
-	behind := func(b *batch) error {
-		cut := min(skip, int64(len(b.sel)))
+	behind := func(b *Batch) error {
+		cut := min(skip, int64(len(b.Sel)))
 		skip -= cut
-		b.sel = b.sel[cut:]
+		b.Sel = b.Sel[cut:]
 		return to(b)
 	}
 	if n.Count < 0 {
@@ -162,12 +158,12 @@ func (x *Executor) inline(n *plan.Inline, to sink) error {
 		if err != nil {
 			return err
 		}
-		b := &batch{n: 1, sel: x.all(1)}
+		b := &Batch{N: 1, Sel: x.all(1)}
 		values, err := evalAll(programs, b)
 		if err != nil {
 			return err
 		}
-		if err := s.add(&batch{columns: values, n: 1, sel: x.all(1)}); err != nil {
+		if err := s.add(&Batch{Columns: values, N: 1, Sel: x.all(1)}); err != nil {
 			return err
 		}
 	}
@@ -181,27 +177,21 @@ func (x *Executor) filter(n *plan.Filter, to sink) error {
 		return err
 	}
 	var kept []int32
-	return x.stream(n.Input, func(b *batch) error {
-		values, failed := evalAll([]program{cond}, b)
+	return x.stream(n.Input, func(b *Batch) error {
+		values, failed := evalAll([]*eval.Program{cond}, b)
 		if values == nil {
 			return failed
 		}
-		v := values[0]
-		kept = kept[:0]
-		for _, i := range b.sel {
-			if v.Bools[i] && !v.IsNull(i) {
-				kept = append(kept, i)
-			}
-		}
-		return handOn(b, b.columns, kept, failed, to)
+		kept = Passing(kept[:0], values[0], b.Sel)
+		return handOn(b, b.Columns, kept, failed, to)
 	})
 }
 
 // handOn passes on a batch with other columns and rows. If its rows end at an error, handOn then returns this error, unless the sink
 // returns an error for the rows before it or needs no more.
-func handOn(b *batch, columns []*eval.Vector, sel []int32, failed error, to sink) error {
+func handOn(b *Batch, columns []*eval.Vector, sel []int32, failed error, to sink) error {
 	if len(sel) > 0 {
-		if err := to(&batch{columns, b.n, slices.Clip(sel), b.file, b.line}); err != nil {
+		if err := to(&Batch{columns, b.N, slices.Clip(sel), b.File, b.Line}); err != nil {
 			return err
 		}
 	}
@@ -213,12 +203,12 @@ func (x *Executor) project(n *plan.Project, to sink) error {
 	if err != nil {
 		return err
 	}
-	return x.stream(n.Input, func(b *batch) error {
+	return x.stream(n.Input, func(b *Batch) error {
 		values, failed := evalAll(programs, b)
 		if values == nil {
 			return failed
 		}
-		return handOn(b, values, b.sel, failed, to)
+		return handOn(b, values, b.Sel, failed, to)
 	})
 }
 
@@ -234,7 +224,7 @@ func (x *Executor) sort(n *plan.Sort, to sink) error {
 // sorted keeps the rows of n, and returns their order. If best is not 0, it keeps at least that many of the first rows, and drops the
 // others each time that it has kept many more.
 func (x *Executor) sorted(n plan.Node, orders []plan.Order, best int) (s *store, rows []int32, err error) {
-	programs := make([]program, len(orders))
+	programs := make([]*eval.Program, len(orders))
 	fields, at := slices.Clone(n.Fields()), plan.LayoutOf(n.Fields())
 	for i, o := range orders {
 		if programs[i], err = x.compile(o.X, at); err != nil {
@@ -255,7 +245,7 @@ func (x *Executor) sorted(n plan.Node, orders []plan.Order, best int) (s *store,
 		values.Sort(rows, keys, x.pause)
 		return rows
 	}
-	keep := func(b *batch) error {
+	keep := func(b *Batch) error {
 		if err := s.add(b); err != nil || best == 0 || s.n < 2*best+batchRows {
 			return err
 		}
@@ -267,12 +257,12 @@ func (x *Executor) sorted(n plan.Node, orders []plan.Order, best int) (s *store,
 		s = less
 		return nil
 	}
-	err = x.stream(n, func(b *batch) error {
+	err = x.stream(n, func(b *Batch) error {
 		values, failed := evalAll(programs, b)
 		if values == nil {
 			return failed
 		}
-		return handOn(b, append(slices.Clone(b.columns), values...), b.sel, failed, keep)
+		return handOn(b, append(slices.Clone(b.Columns), values...), b.Sel, failed, keep)
 	})
 	if err != nil {
 		return nil, nil, err

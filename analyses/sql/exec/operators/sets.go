@@ -18,10 +18,10 @@ func (x *Executor) distinct(n *plan.Distinct, to sink) error {
 	}
 	seen := x.newIndex()
 	defer seen.release()
-	return x.stream(n.Input, func(b *batch) error {
+	return x.stream(n.Input, func(b *Batch) error {
 		if len(on) == 0 {
-			columns := canonical(b.columns)
-			sel, err := seen.fresh(columns, b.sel)
+			columns := canonical(b.Columns)
+			sel, err := seen.fresh(columns, b.Sel)
 			if err != nil {
 				return err
 			}
@@ -31,11 +31,11 @@ func (x *Executor) distinct(n *plan.Distinct, to sink) error {
 		if keys == nil {
 			return failed
 		}
-		sel, err := seen.fresh(keys, b.sel)
+		sel, err := seen.fresh(keys, b.Sel)
 		if err != nil {
 			return err
 		}
-		return handOn(b, b.columns, sel, failed, to)
+		return handOn(b, b.Columns, sel, failed, to)
 	})
 }
 
@@ -79,9 +79,9 @@ func (x *Executor) setOp(n *plan.SetOp, to sink) error {
 	right := x.newIndex()
 	defer right.release()
 	var left []int64 // by key, how many rows of the right side are left
-	err := x.stream(n.R, func(b *batch) error {
-		for _, i := range b.sel {
-			right.row(b.columns, i)
+	err := x.stream(n.R, func(b *Batch) error {
+		for _, i := range b.Sel {
+			right.row(b.Columns, i)
 			id, fresh, err := right.id()
 			if err != nil {
 				return err
@@ -101,8 +101,8 @@ func (x *Executor) setOp(n *plan.SetOp, to sink) error {
 	}
 	seen := x.newIndex()
 	defer seen.release()
-	return x.stream(n.L, func(b *batch) error {
-		columns, sel := b.columns, b.sel
+	return x.stream(n.L, func(b *Batch) error {
+		columns, sel := b.Columns, b.Sel
 		if !n.All {
 			columns = canonical(columns)
 			if sel, err = seen.fresh(columns, sel); err != nil {
@@ -128,8 +128,8 @@ func (x *Executor) setOp(n *plan.SetOp, to sink) error {
 func (x *Executor) union(n *plan.SetOp, to sink) error {
 	seen := x.newIndex()
 	defer seen.release()
-	part := func(b *batch) error {
-		columns, sel := b.columns, b.sel
+	part := func(b *Batch) error {
+		columns, sel := b.Columns, b.Sel
 		if !n.All {
 			columns = canonical(columns)
 			var err error

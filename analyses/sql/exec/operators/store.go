@@ -9,16 +9,8 @@ import (
 	"posta.dev/posta/analyses/sql/values"
 )
 
-// batch is some rows on their way: the rows in sel, which ascends. file and line, if present, say where each row comes from.
-type batch struct {
-	columns    []*eval.Vector
-	n          int
-	sel        []int32
-	file, line *eval.Vector
-}
-
 // sink takes the batches of a node.
-type sink func(b *batch) error
+type sink func(b *Batch) error
 
 // store keeps rows.
 type store struct {
@@ -36,22 +28,22 @@ func (x *Executor) newStore(fields []plan.Field) *store {
 }
 
 // add keeps the selected rows of a batch. A column that is nil in the batch is nil here.
-func (s *store) add(b *batch) error {
-	if len(b.sel) > math.MaxInt32-s.n {
+func (s *store) add(b *Batch) error {
+	if len(b.Sel) > math.MaxInt32-s.n {
 		return fmt.Errorf("more than %d rows: %w", math.MaxInt32, ErrMemory)
 	}
 	bytes := int64(0)
 	for i := range s.columns {
 		switch {
-		case b.columns[i] == nil && s.n > 0 && s.columns[i] != nil:
+		case b.Columns[i] == nil && s.n > 0 && s.columns[i] != nil:
 			return fmt.Errorf("column %d is missing in a later batch", i)
-		case b.columns[i] == nil:
+		case b.Columns[i] == nil:
 			s.columns[i] = nil
 		case s.columns[i] != nil:
-			bytes += values.AppendRows(s.columns[i], s.n, b.columns[i], b.sel)
+			bytes += values.AppendRows(s.columns[i], s.n, b.Columns[i], b.Sel)
 		}
 	}
-	s.n += len(b.sel)
+	s.n += len(b.Sel)
 	return s.hold(bytes)
 }
 
@@ -63,10 +55,10 @@ const batchRows = 4096
 func (s *store) stream(to sink) error {
 	for lo := 0; lo < s.n; lo += batchRows {
 		n := min(batchRows, s.n-lo)
-		b := &batch{columns: make([]*eval.Vector, len(s.columns)), n: n, sel: s.x.all(n)}
+		b := &Batch{Columns: make([]*eval.Vector, len(s.columns)), N: n, Sel: s.x.all(n)}
 		for i, c := range s.columns {
 			if c != nil {
-				b.columns[i] = values.Window(c, lo, lo+n)
+				b.Columns[i] = values.Window(c, lo, lo+n)
 			}
 		}
 		if err := to(b); err != nil {
@@ -80,10 +72,10 @@ func (s *store) stream(to sink) error {
 func (s *store) order(rows []int32, to sink) error {
 	for lo := 0; lo < len(rows); lo += batchRows {
 		part := rows[lo:min(lo+batchRows, len(rows))]
-		b := &batch{columns: make([]*eval.Vector, len(s.columns)), n: len(part), sel: s.x.all(len(part))}
+		b := &Batch{Columns: make([]*eval.Vector, len(s.columns)), N: len(part), Sel: s.x.all(len(part))}
 		for i, c := range s.columns {
 			if c != nil {
-				b.columns[i] = values.Gather(c, part)
+				b.Columns[i] = values.Gather(c, part)
 			}
 		}
 		if err := to(b); err != nil {

@@ -9,7 +9,7 @@ import (
 // Tables is a source of tables in memory. It has rows by the name of their table, with the columns of a Scan, so _file and _line come last.
 // Batch is how many rows are passed on at a time; 0 means all.
 type Tables struct {
-	Rows  map[string]*Rows
+	Rows  map[string]*Batch
 	Batch int
 }
 
@@ -20,7 +20,7 @@ func (t *Tables) Has(n plan.Node) bool {
 }
 
 // Read passes on the rows of a table.
-func (t *Tables) Read(n plan.Node, yield func(*Rows) error) error {
+func (t *Tables) Read(n plan.Node, yield func(*Batch) error) error {
 	all := t.Rows[n.(*plan.Scan).Table.Name]
 	step := t.Batch
 	if step <= 0 {
@@ -31,7 +31,7 @@ func (t *Tables) Read(n plan.Node, yield func(*Rows) error) error {
 		for i := range rows {
 			rows[i] = int32(lo + i)
 		}
-		part := &Rows{make([]*eval.Vector, len(all.Columns)), len(rows)}
+		part := &Batch{Columns: make([]*eval.Vector, len(all.Columns)), N: len(rows)}
 		for i, c := range all.Columns {
 			switch {
 			case c != nil && step >= all.N:

@@ -12,17 +12,17 @@ func (x *Executor) unnest(n *plan.Unnest, to sink) error {
 	if err != nil {
 		return err
 	}
-	return x.stream(n.Input, func(b *batch) error {
+	return x.stream(n.Input, func(b *Batch) error {
 		lists, failed := evalAll(programs, b)
 		if lists == nil {
 			return failed
 		}
-		err := Spread(lists, b.sel, n.Outer, func(rows, items []int32, made []*eval.Vector) error {
-			out := &batch{n: len(rows), sel: x.all(len(rows)), file: values.Gather(b.file, rows), line: values.Gather(b.line, rows)}
-			for _, c := range b.columns {
-				out.columns = append(out.columns, values.Gather(c, rows))
+		err := Spread(lists, b.Sel, n.Outer, func(rows, items []int32, made []*eval.Vector) error {
+			out := &Batch{N: len(rows), Sel: x.all(len(rows)), File: values.Gather(b.File, rows), Line: values.Gather(b.Line, rows)}
+			for _, c := range b.Columns {
+				out.Columns = append(out.Columns, values.Gather(c, rows))
 			}
-			out.columns = append(out.columns, made...)
+			out.Columns = append(out.Columns, made...)
 			return to(out)
 		})
 		if err != nil {

@@ -45,12 +45,12 @@ func (x *Executor) windows(n *plan.Windows, to sink) error {
 	}
 	s := x.newStore(fields)
 	defer s.release()
-	err = x.stream(n.Input, func(b *batch) error {
+	err = x.stream(n.Input, func(b *Batch) error {
 		values, failed := evalAll(programs, b)
 		if values == nil {
 			return failed
 		}
-		return handOn(b, append(slices.Clone(b.columns), values...), b.sel, failed, s.add)
+		return handOn(b, append(slices.Clone(b.Columns), values...), b.Sel, failed, s.add)
 	})
 	if err != nil {
 		return err
