@@ -41,14 +41,7 @@ func (p Param) Valid() bool {
 
 // Bind binds every statement of a script. tables holds all tables, including those of the script's CREATE TABLE. params holds
 // the values of $name, as text. The error is a *syntax.Error.
-func Bind(text string, script *syntax.Script, tables []plan.Table, params Params) (*Program, error) {
-	return BindSome(text, script, tables, params, func(int) bool { return true })
-}
-
-// BindSome binds only some statements that have answers; the others have no plan. The text may have hundreds, of which a session is about
-// one.
-func BindSome(text string, script *syntax.Script, tables []plan.Table, params Params, wanted func(i int) bool) (p *Program,
-	err error) {
+func Bind(text string, script *syntax.Script, tables []plan.Table, params Params) (p *Program, err error) {
 	b := &binder{text: text, tables: tables, params: params, sizes: map[plan.Expr]int{}, joinedBefore: map[plan.Node]bool{}}
 	defer func() {
 		switch e := recover().(type) {
@@ -73,14 +66,7 @@ func BindSome(text string, script *syntax.Script, tables []plan.Table, params Pa
 	inViews := b.queries
 	for _, st := range script.Statements {
 		s := Statement{Name: st.Name.Name}
-		switch st.Node.(type) {
-		case *syntax.Query, *syntax.Describe, *syntax.ShowTables:
-			if !wanted(len(p.Statements)) {
-				p.Statements = append(p.Statements, s)
-				continue
-			}
-		}
-		b.queries = inViews // so the numbers do not depend on which other statements are bound
+		b.queries = inViews // so the numbers of a statement's queries do not depend on the others
 		b.joins, b.width, b.named = 0, 0, map[*ctes]bool{}
 		switch n := st.Node.(type) {
 		case *syntax.Query:

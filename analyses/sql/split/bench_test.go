@@ -2,6 +2,7 @@ package split
 
 import (
 	"testing"
+	"testing/fstest"
 
 	"posta.dev/posta/analyses/sql/catalog"
 	"posta.dev/posta/analyses/sql/types"
@@ -64,5 +65,34 @@ func BenchmarkLineitem(b *testing.B) {
 			}
 			analysistest.Bench(b, a, dir)
 		})
+	}
+}
+
+// BenchmarkCompile is what the client and ten nodes do before a session reads its first row.
+func BenchmarkCompile(b *testing.B) {
+	files := fstest.MapFS{}
+	for _, name := range []string{"t", "u", "v"} {
+		files[name+".csv"] = &fstest.MapFile{Data: []byte(name + "k," + name + "n\n1,2\n")}
+	}
+	for b.Loop() {
+		p := planOf(b, "SELECT tk, sum(un) FROM t JOIN u ON tk = uk JOIN v ON uk = vk WHERE tn > 3 AND vn IN (1, 2, 3) GROUP BY tk "+
+			"HAVING count(*) > 1 ORDER BY 2 LIMIT 10", files)
+		if _, err := p.Bind(); err != nil {
+			b.Fatal(err)
+		}
+		_, err := Analysis(p)
+		if err != nil || p.NextPass() != nil {
+			b.Fatal(err)
+		}
+		made := encoded(b, p)
+		for range 10 {
+			s, err := Decode(made)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := s.Analysis(); err != nil {
+				b.Fatal(err)
+			}
+		}
 	}
 }

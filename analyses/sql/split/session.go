@@ -42,7 +42,7 @@ var ErrPlan = errors.New("bad plan of a SQL session")
 
 // Session is all that a node needs to know about statements: their plans, and the tables that these read. The client makes it, and nodes
 // read it; they bind nothing. What runs where follows from the plans and from the sizes of the tables alone, so each node derives it by
-// itself (Analysis): this takes a tenth of the time that binding took, and its result has several times the size of the plans.
+// itself (Analysis). If it travelled, a node would have to check that a stranger's fragments fit the plans, which is as much work.
 //
 // The text is for people: errors quote it.
 type Session struct {
