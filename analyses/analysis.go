@@ -215,6 +215,10 @@ type File struct {
 	// Line returns the line of the row that a parser's function is called with; it is valid during that call. It is set only in NewParser.
 	Line func() uint64
 
+	// Quoted is the set of fields that are in quotes in the row that a parser's function is called with; an empty one is not NULL then. In a
+	// columnar file it is the set of empty texts. It is set only in NewParser.
+	Quoted *csv.Bits
+
 	// Missing points to the set of parties that do without the row that a parser's function is called with. If the set is not
 	// empty, a party has rejected the row. The function then takes the row for the other parties, and the fields that it cannot
 	// read belong to none of them. Missing is set only in NewParser, and only for a stream with parties.

@@ -59,6 +59,7 @@ type scanner interface {
 	Fields() [][]byte
 	Err() error
 	Line() uint64
+	Quoted() *csv.Bits
 	Row() []byte // as a record of CSV
 }
 
@@ -91,7 +92,7 @@ func NewFileWith(b *batch.Builder, a *analyses.Analysis, stream int, args analys
 		p.columns = columnar.NewScanner(mapping)
 		p.scan, file.Cells = p.columns, p.columns.Cells()
 	}
-	file.Line = p.scan.Line
+	file.Line, file.Quoted = p.scan.Line, p.scan.Quoted()
 	if p.row, err = a.RowParser(args, stream, file, p.builder); err != nil {
 		return nil, fail(err)
 	}

@@ -31,7 +31,7 @@ func newParties(s *analyses.Stream, file analyses.File, header []byte) ([]*party
 			return nil, err
 		}
 		p := &party{name: of.Name, comma: s.Comma, mapping: mapping, builder: batch.NewBuilder(of.Schema)}
-		file.Line = p.scanner.Line
+		file.Line, file.Quoted = p.scanner.Line, p.scanner.Quoted()
 		p.row = of.NewParser(file, p.builder)
 		all = append(all, p)
 	}

@@ -18,8 +18,10 @@ type Scanner struct {
 	columns []column // of the file
 	asks    []asked  // by field; the zero value if nothing was asked
 	fields  [][]byte
-	texts   []byte // texts of the row's typed values
-	spans   []int  // by field, where its text begins in texts; -1: it has none there
+	quoted  csv.Bits // empty texts, which are no NULLs
+	marked  bool     // there is one in the row
+	texts   []byte   // texts of the row's typed values
+	spans   []int    // by field, where its text begins in texts; -1: it has none there
 }
 
 // asked is what was asked for a field.
@@ -54,6 +56,8 @@ func (s *Scanner) ask(i int, ask Ask) *Cell {
 func (s *Scanner) Reset(data []byte, firstLine uint64) error {
 	s.line, s.rows, s.row = firstLine, 0, -1
 	clear(s.fields)
+	s.quoted.Reset(len(s.fields))
+	s.marked = false
 	r := reader{p: data}
 	if v := r.byte(); r.err == nil && v != version {
 		return fmt.Errorf("%w: it is of version %d, and this program reads version %d: use the same version for the client and the nodes",
@@ -106,6 +110,7 @@ func (s *Scanner) Next() bool {
 		return false
 	}
 	s.texts = s.texts[:0]
+	s.unmark()
 	made := false
 	for i, source := range s.mapping.Sources() {
 		if source < 0 {
@@ -126,7 +131,7 @@ func (s *Scanner) Next() bool {
 				cell.OK = false
 			}
 			if s.fields[i] = none; !c.isNull(s.row) {
-				s.fields[i] = field(c.bytes, c.next, n)
+				s.text(i, c.bytes, c.next, n)
 			}
 			c.next += n
 		case dict:
@@ -140,7 +145,7 @@ func (s *Scanner) Next() bool {
 			}
 			if s.fields[i] = none; code > 0 {
 				from := c.ends[code-1]
-				s.fields[i] = field(c.bytes, int(from), int(c.ends[code]-from))
+				s.text(i, c.bytes, int(from), int(c.ends[code]-from))
 			}
 		case null:
 			if s.fields[i] = none; cell != nil {
@@ -194,18 +199,30 @@ func (s *Scanner) cut() {
 // none is the field of a NULL.
 var none = []byte{}
 
-// field returns a text in the form of [csv.Scanner.Fields]: an empty text has a capacity of one byte, see [csv.EmptyQuoted].
-func field(p []byte, from, n int) []byte {
-	if n == 0 {
-		return empty[:0:1]
+// unmark empties the set of fields that are empty texts.
+func (s *Scanner) unmark() {
+	if s.marked {
+		clear(s.quoted)
+		s.marked = false
 	}
-	return p[from : from+n : from+n]
 }
 
-var empty = []byte{0}
+// text makes a text field i.
+func (s *Scanner) text(i int, p []byte, from, n int) {
+	if n == 0 {
+		s.quoted.Add(i)
+		s.marked = true
+	}
+	s.fields[i] = field(p, from, n)
+}
+
+func field(p []byte, from, n int) []byte { return p[from : from+n : from+n] }
 
 // Fields returns the wanted fields of the row, as [csv.Scanner.Fields] does. If a column's cell is OK, its field is undefined.
 func (s *Scanner) Fields() [][]byte { return s.fields }
+
+// Quoted returns which fields are empty texts, and not NULL. The set changes with each call of Next.
+func (s *Scanner) Quoted() *csv.Bits { return &s.quoted }
 
 // Err returns nil: a chunk that [Scanner.Reset] takes has no wrong rows.
 func (s *Scanner) Err() error { return nil }

@@ -36,10 +36,13 @@ func TestNamesAreDifferent(t *testing.T) {
 	}
 }
 
-// TestEmptyQuotedIsTold: an empty field in quotes is distinguished from an empty one without, in whichever way the row is
-// read.
-func TestEmptyQuotedIsTold(t *testing.T) {
-	for _, row := range []string{"\"\",,\"\"\n", "\"\",,\"\"", "x,\"\",\"\"\n\"\",,\"\"\r\n", "\"a\nb\",\"\",c\n"} {
+// TestQuotedIsTold: a field in quotes is distinguished from one without, also if it is empty, in whichever way the row is read, and
+// whatever the row before it had.
+func TestQuotedIsTold(t *testing.T) {
+	for _, row := range []string{
+		"\"\",,\"\"\n", "\"\",,\"\"", "x,\"\",\"\"\n\"\",,\"\"\r\n", "\"a\nb\",\"\",c\n",
+		"\"\",,\"\"\nx,\"d\"\"d\",\"\"\ny,y,y\n\"\",,\"\"\n",
+	} {
 		h, err := ParseHeader([]byte("a,b,c"), 0)
 		if err != nil {
 			t.Fatal(err)
@@ -55,12 +58,21 @@ func TestEmptyQuotedIsTold(t *testing.T) {
 				t.Fatalf("%q: %v", row, err)
 			}
 			f := s.Fields()
-			if string(f[0]) == "" && (!EmptyQuoted(f[0]) || EmptyQuoted(f[1]) || !EmptyQuoted(f[2])) {
-				t.Errorf("%q: %v %v %v", row, EmptyQuoted(f[0]), EmptyQuoted(f[1]), EmptyQuoted(f[2]))
+			quoted := ""
+			for i := range f {
+				quoted += string("-q"[bit(s.Quoted().Has(i))])
 			}
-			if string(f[0]) != "" && (EmptyQuoted(f[0]) || !EmptyQuoted(f[1])) {
-				t.Errorf("%q: %v %v", row, EmptyQuoted(f[0]), EmptyQuoted(f[1]))
+			want := map[string]string{"": "q-q", "x": "-qq", "a\nb": "qq-", "y": "---"}[string(f[0])]
+			if quoted != want {
+				t.Errorf("%q: %s, want %s", row, quoted, want)
 			}
 		}
 	}
+}
+
+func bit(set bool) int {
+	if set {
+		return 1
+	}
+	return 0
 }

@@ -17,6 +17,8 @@ type Scanner struct {
 	seen    uint64 // how many records and empty lines were read
 
 	fields [][]byte // of the current row
+	quoted Bits     // which of them were written in quotes
+	marked bool     // some were
 	err    error
 
 	index   index
@@ -45,12 +47,18 @@ func (s *Scanner) Reset(data []byte, comma byte, mapping Mapping, firstLine uint
 	}
 	s.fields = s.fields[:len(mapping.sources)]
 	clear(s.fields)
+	s.quoted.Reset(len(s.fields))
+	s.marked = false
 }
 
 // Next continues to the next row, including one for which Err returns an error. After the last row it returns false.
 func (s *Scanner) Next() bool {
 	for s.at < len(s.data) {
 		s.row, s.err = s.at, nil
+		if s.marked {
+			clear(s.quoted)
+			s.marked = false
+		}
 		s.seen++
 		nl := s.lineEnd()
 		if nl < 0 {
@@ -76,12 +84,8 @@ func (s *Scanner) Next() bool {
 // into the chunk or the scanner's memory, valid until the next call of Next. After an error they have no meaning.
 func (s *Scanner) Fields() [][]byte { return s.fields }
 
-// EmptyQuoted reports whether an empty field of [Scanner.Fields] was written as "".
-func EmptyQuoted(field []byte) bool { return len(field) == 0 && Quoted(field) }
-
-// Quoted reports whether a field of [Scanner.Fields] was written in quotes. The scanner marks such a field by a capacity above its
-// length.
-func Quoted(field []byte) bool { return cap(field) > len(field) }
+// Quoted returns which fields of the row were written in quotes. The set changes with each call of Next.
+func (s *Scanner) Quoted() *Bits { return &s.quoted }
 
 // Row returns the row as it stands in the chunk, without its line end.
 func (s *Scanner) Row() []byte {
@@ -168,22 +172,23 @@ func (s *Scanner) unwrap() {
 		}
 		f := field{from: 1, to: len(p) - 1}
 		f.doubled = bytes.IndexByte(p[1:f.to], quote) >= 0
-		s.fields[i] = s.text(p, f)
+		s.fields[i] = s.text(i, p, f)
 	}
 }
 
-// text returns the text of a field of data.
-func (s *Scanner) text(data []byte, f field) []byte {
+// text returns the text of field i, which is f in data, and marks it if it is quoted.
+func (s *Scanner) text(i int, data []byte, f field) []byte {
+	if f.doubled || f.from > 0 && data[f.from-1] == quote {
+		s.quoted.Add(i)
+		s.marked = true
+	}
 	if !f.doubled {
-		if f.from > 0 && data[f.from-1] == quote && f.to < len(data) {
-			return data[f.from : f.to : f.to+1] // see Quoted
-		}
 		return data[f.from:f.to:f.to]
 	}
 	// If scratch moves when it grows, earlier fields keep the old memory alive and stay valid.
 	start := len(s.scratch)
-	s.scratch = append(unquote(s.scratch, data, f), quote)
-	return s.scratch[start : len(s.scratch)-1 : len(s.scratch)] // see Quoted
+	s.scratch = unquote(s.scratch, data, f)
+	return s.scratch[start:len(s.scratch):len(s.scratch)]
 }
 
 // walk takes the record at s.at field by field, by searching. It returns false for an empty line that is not a record.
@@ -244,7 +249,7 @@ func (s *Scanner) pick() {
 	s.scratch = s.scratch[:0]
 	for i, source := range s.mapping.sources {
 		if source >= 0 {
-			s.fields[i] = s.text(s.data, s.spans[source])
+			s.fields[i] = s.text(i, s.data, s.spans[source])
 		}
 	}
 }

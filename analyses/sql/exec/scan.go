@@ -97,25 +97,25 @@ func batchKind(k types.Kind) batch.Kind {
 
 // Parser returns the function that reads the rows of a file (analyses.Analysis.NewParser).
 func (s *Scan) Parser(file analyses.File, b *batch.Builder) func(fields [][]byte) error {
-	read := s.rowReader(file, b)
 	if s.Table.Nulls == nil || file.Cells != nil {
-		return read
+		return s.rowReader(file, b)
 	}
+	quoted, texts := file.Quoted, new(csv.Bits)
+	file.Quoted = texts // an empty text that is no NULL counts as quoted
+	read := s.rowReader(file, b)
 	return func(fields [][]byte) error {
+		texts.Reset(len(fields))
 		for i, p := range fields {
 			switch {
-			case s.Table.Nulls.Null(p):
+			case s.Table.Nulls.Null(p, quoted.Has(i)):
 				fields[i] = nil
 			case len(p) == 0:
-				fields[i] = emptyText
+				texts.Add(i)
 			}
 		}
 		return read(fields)
 	}
 }
-
-// emptyText is an empty field that is not NULL.
-var emptyText = make([]byte, 0, 1)
 
 // fieldReaders returns the readers of all columns: first the bounded ones, by which rows can be skipped.
 func (s *Scan) fieldReaders(file analyses.File, b *batch.Builder) (readers []fieldReader) {
@@ -183,7 +183,7 @@ func (s *Scan) rowReader(file analyses.File, b *batch.Builder) func(fields [][]b
 					r.ints.Append(v)
 					continue
 				}
-			} else if field.IsNull(p) {
+			} else if field.IsNull(p, file.Quoted.Has(r.column)) {
 				if r.bounded {
 					return analyses.ErrSkip
 				}

@@ -15,17 +15,17 @@ const microsPerDay = 24 * 60 * 60 * 1_000_000
 
 // IsNull reports whether a field of a csv.Scanner is NULL: it is empty and not quoted, or belongs to a column that the file
 // lacks.
-func IsNull(p []byte) bool { return len(p) == 0 && !csv.EmptyQuoted(p) }
+func IsNull(p []byte, quoted bool) bool { return len(p) == 0 && !quoted }
 
 // Nulls are the texts that stand for NULL where they are not quoted. If there are none, it is the empty text.
 type Nulls []string
 
 // Null reports whether a field of a csv.Scanner is NULL, which a field of a column that the file lacks always is.
-func (n Nulls) Null(p []byte) bool {
+func (n Nulls) Null(p []byte, quoted bool) bool {
 	if n == nil || p == nil {
-		return IsNull(p)
+		return IsNull(p, quoted)
 	}
-	return !csv.Quoted(p) && slices.Contains(n, Text(p))
+	return !quoted && slices.Contains(n, Text(p))
 }
 
 // KindOf returns the narrowest type of a text. Numbers with leading zeros, such as postal codes, are TEXT. Blanks around a number or a date

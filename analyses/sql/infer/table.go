@@ -194,7 +194,8 @@ func (t *Table) rowsAt(place Place, header, sample []byte, keys []string) {
 			continue
 		}
 		for i, p := range s.Fields() {
-			if t.Nulls.Null(p) {
+			quoted := s.Quoted().Has(i)
+			if t.Nulls.Null(p, quoted) {
 				continue
 			}
 			at := place
@@ -203,22 +204,22 @@ func (t *Table) rowsAt(place Place, header, sample []byte, keys []string) {
 			}
 			if keys == nil {
 				if i, known := t.at[strings.ToLower(names[i])]; known {
-					t.columns[i].take(p, at)
+					t.columns[i].take(p, quoted, at)
 				}
 			} else if i < len(keys) {
-				t.columns[t.keys[keys[i]]].take(p, at)
+				t.columns[t.keys[keys[i]]].take(p, quoted, at)
 			}
 		}
 	}
 }
 
 // take widens the type of a column so that it holds a value.
-func (c *Column) take(p []byte, at Place) {
+func (c *Column) take(p []byte, inQuotes bool, at Place) {
 	if c.Why != "" || c.Type.Kind == types.Text && c.others != types.Null {
 		return // the column is TEXT, and the reason is known
 	}
 	was, kind := c.Type.Kind, field.KindOf(p)
-	if bare := bytes.TrimLeft(p, " \t"); len(bare) < len(p) && len(bare) > 0 && bare[0] == '"' && !csv.Quoted(p) && c.quotes.Text == "" {
+	if bare := bytes.TrimLeft(p, " \t"); len(bare) < len(p) && len(bare) > 0 && bare[0] == '"' && !inQuotes && c.quotes.Text == "" {
 		c.quotes = quoted(p, at)
 	}
 	c.Type = common(c.Type, types.Of(kind))

@@ -133,8 +133,8 @@ func ourCSV(t *testing.T, content string, columns int) (rows []string) {
 				continue
 			}
 			var cells []string
-			for _, p := range s.Fields() {
-				if field.IsNull(p) {
+			for i, p := range s.Fields() {
+				if field.IsNull(p, s.Quoted().Has(i)) {
 					cells = append(cells, "∅")
 				} else {
 					cells = append(cells, string(p))

@@ -345,7 +345,7 @@ func TestNullAndEmptyTextReadBack(t *testing.T) {
 					t.Fatalf("%s of %s ends before %v: %v", name, q.Name, row, s.Err())
 				}
 				for i, p := range s.Fields() {
-					if null := field.IsNull(p); null != (row[i].Kind == protocol.Null) || string(p) != row[i].String() {
+					if null := field.IsNull(p, s.Quoted().Has(i)); null != (row[i].Kind == protocol.Null) || string(p) != row[i].String() {
 						t.Errorf("%s of %s: %v is read as %q, NULL: %v", name, q.Name, row[i], p, null)
 					}
 				}
