@@ -59,13 +59,9 @@ func (c *cells) decode(g int32, b []byte) error {
 	return nil
 }
 
-// Value writes the value of a group. It replaces -0 by 0, and every NaN by the same one, so it does not matter which of several equal
-// values was kept.
+// Value writes the value of a group.
 func (c *cells) Value(g int32, out *eval.Vector, row int32) error {
 	values.Copy(out, row, c.v, g)
-	if out.Kind == types.Double {
-		out.Floats[row] = values.Positive(out.Floats[row])
-	}
 	return nil
 }
 

@@ -36,23 +36,24 @@ var hasNaN, hasPos, hasNeg = []byte("n"), []byte("p"), []byte("m")
 
 const (
 	finiteBytes = 41  // of a group of finiteSums
+	oddBytes    = 24  // of an odd
 	smallBytes  = 16  // of an exact.Small
 	wideBytes   = 300 // in addition, if there are numbers beyond 64 bits before the point or 128 bits after it
 )
 
-func (s *finiteSums) grow(groups int) int64 {
+func (s *finiteSums) grow(groups int) (bytes int64) {
 	longer(&s.n, groups)
 	longer(&s.wide, groups)
 	if s.odd != nil {
-		longer(&s.odd, groups)
+		bytes = oddBytes * longer(&s.odd, groups)
 	}
-	return finiteBytes * longer(&s.sums, groups)
+	return bytes + finiteBytes*longer(&s.sums, groups)
 }
 
 // add adds a number, or removes it if by is -1.
 func (s *finiteSums) add(g int32, f float64, by int64) (bytes int64) {
 	if f-f != 0 {
-		longer(&s.odd, len(s.sums))
+		bytes = oddBytes * longer(&s.odd, len(s.sums))
 		switch o := &s.odd[g]; {
 		case f != f:
 			o.nan += by
@@ -61,7 +62,7 @@ func (s *finiteSums) add(g int32, f float64, by int64) (bytes int64) {
 		default:
 			o.neg += by
 		}
-		return 0
+		return bytes
 	}
 	if a := math.Abs(f); !s.wide[g] && (a >= 0x1p60 || a < 0x1p-70 && a > 0) {
 		s.wide[g] = true

@@ -53,6 +53,7 @@ func (m *modes) Add(r *Rows) (bytes int64, _ error) {
 	return bytes, nil
 }
 
+// Value writes the value of a group, of DOUBLEs 0 for -0 and one NaN, so it does not matter which of several equal values was kept.
 func (m *modes) Value(g int32, out *eval.Vector, row int32) error {
 	if m.best == nil {
 		m.best = make([]int32, m.groups)
@@ -69,5 +70,9 @@ func (m *modes) Value(g int32, out *eval.Vector, row int32) error {
 		out.SetNull(row)
 		return nil
 	}
-	return m.values.Value(m.best[g], out, row)
+	err := m.values.Value(m.best[g], out, row)
+	if out.Kind == types.Double {
+		out.Floats[row] = values.Positive(out.Floats[row])
+	}
+	return err
 }
