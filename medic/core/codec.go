@@ -14,6 +14,9 @@ var ErrBadMessage = errors.New("not a medic's message")
 // Every value is an array of its struct's fields, in their order; durations are milliseconds and points in time nanoseconds since 1970. A
 // field that a kind of message does not use is empty, which costs a byte: medics send some tens of messages a second.
 //
+// They are written by hand, because a message may come from a stranger. The log has entries of the journal in the form in which messages
+// have them, so a library for the log would be a second form.
+//
 // codec walks over a value's fields, with the same code for both directions: it appends each field to out, or, if in is set, reads each
 // field from in.
 type codec struct {

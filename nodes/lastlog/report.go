@@ -13,7 +13,8 @@ const (
 	maxAge     = 100 * 365 * 24 * time.Hour
 )
 
-// Append appends the wire form of lines: an array of arrays of age in milliseconds, level, and text.
+// Append appends the wire form of lines: an array of arrays of age in milliseconds, level, and text. It is by hand, because Decode may get
+// it from a stranger; see trace.Report.Append.
 func Append(b []byte, lines []Line) []byte {
 	b = wire.AppendArray(b, len(lines))
 	for _, l := range lines {

@@ -38,7 +38,8 @@ func (s *Shell) retire(now time.Time, o *Output) {
 	}
 }
 
-// A heritage has a version, and an entry for each role of the chain.
+// A heritage has a version, and an entry for each role of the chain. It is by hand: no struct of a library begins with a version that is
+// checked before the rest is read.
 const heritageVersion = 1
 
 func encodeHeritage(all [][]byte) []byte {

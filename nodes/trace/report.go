@@ -116,7 +116,9 @@ const (
 	maxReport    = 1 << 20 // bytes
 )
 
-// Append appends the wire form.
+// Append appends the wire form. It is by hand, because DecodeReport may get it from a stranger: github.com/vmihailenco/msgpack allocates a
+// slice as long as its header claims, and accepts other types and bytes left over. With checks of its own around the library this file was
+// 25 lines shorter and several times slower.
 func (r *Report) Append(b []byte) []byte {
 	b = wire.AppendBin(wire.AppendArray(b, reportFields), r.Session[:])
 	b = appendTime(wire.AppendUint(appendTime(b, r.Life), uint64(r.Ended)), r.Oldest)

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/vmihailenco/msgpack/v5"
+
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
@@ -221,12 +223,13 @@ func (j *Journal) apply(k kind, b []byte, at extent) error {
 		return errTorn
 	case k == headRecord:
 		h := &Header{}
-		if err = decode(b, h); err == nil {
+		if err = msgpack.Unmarshal(b, h); err == nil {
+			h.Began = h.Began.UTC() // the library makes it local
 			j.header = h
 		}
 	case k == beginRecord:
 		s := &Session{}
-		if err = decode(b, s); err != nil {
+		if err = msgpack.Unmarshal(b, s); err != nil {
 			break
 		}
 		if runs != nil { // it was given up, and this one takes its place
@@ -235,19 +238,19 @@ func (j *Journal) apply(k kind, b []byte, at extent) error {
 		j.sessions = append(j.sessions, s)
 	case k == warnRecord:
 		var w client.Warning
-		if err = decode(b, &w); err == nil {
+		if err = msgpack.Unmarshal(b, &w); err == nil {
 			runs.warnings = append(runs.warnings, w)
 		}
 	case k == rowsRecord:
 		runs.rows = append(runs.rows, at)
 	case k == answerRecord:
 		o := &outcome{}
-		if err = decode(b, o); err == nil {
+		if err = msgpack.Unmarshal(b, o); err == nil {
 			runs.outcome = o
 		}
 	case k == failRecord:
 		f := &Failure{}
-		if err = decode(b, f); err == nil {
+		if err = msgpack.Unmarshal(b, f); err == nil {
 			runs.failure = f
 		}
 	default:

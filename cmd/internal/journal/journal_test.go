@@ -70,6 +70,9 @@ func told(t *testing.T, j *Journal) string {
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v\n", j.Header())
+	if h := j.Header(); h != nil && h.Began.Location() != time.UTC {
+		t.Errorf("a command began at %v", h.Began)
+	}
 	for _, s := range j.Sessions() {
 		fmt.Fprintf(&b, "%s %x %v %q", s.ID, s.Plan[:1], s.Heads, s.Warnings())
 		if f := s.Failed(); f != nil {
@@ -307,7 +310,7 @@ func TestR17_OneProcessHasAJournal(t *testing.T) {
 func TestR17_OtherFilesAreNoJournals(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "trips.csv")
-	for _, text := range []string{"id,city\n1,Halifax\n", "p", "posta journal 2\nand more"} {
+	for _, text := range []string{"id,city\n1,Halifax\n", "p", "posta journal 1\nand more"} {
 		must(t, os.WriteFile(name, []byte(text), 0o644))
 		j, err := Open(name)
 		if text == "p" { // as if it had been cut

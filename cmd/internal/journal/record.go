@@ -4,15 +4,16 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+
+	"github.com/vmihailenco/msgpack/v5"
 )
 
 // magic is how each journal begins; its digit is the version of the format.
-const magic = "posta journal 1\n"
+const magic = "posta journal 2\n"
 
 // The file is magic, and then records:
 //
@@ -95,13 +96,11 @@ func tornAt(err error) error {
 	return err
 }
 
-// encoded returns a value's bytes. gob keeps texts as they are, and paths need not be UTF-8.
+// encoded returns a value's bytes. msgpack keeps texts as they are, and paths need not be UTF-8.
 func encoded(v any) []byte {
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(v); err != nil {
-		panic(fmt.Sprintf("journal: gob refuses %T: %v", v, err)) // this cannot happen: all types are known
+	b, err := msgpack.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("journal: msgpack refuses %T: %v", v, err)) // this cannot happen: all types are known
 	}
-	return b.Bytes()
+	return b
 }
-
-func decode(b []byte, v any) error { return gob.NewDecoder(bytes.NewReader(b)).Decode(v) }
