@@ -25,8 +25,8 @@
 //
 // Requests and replies are written and read by hand (codec.go, over package internal/wire). Rejected here is the general library,
 // github.com/vmihailenco/msgpack: it would cost reflection for each struct, and it allocates as much as a length from the network asks for,
-// so five bytes can take gigabytes. It writes what is neither hot nor read from strangers, the --events stream, and checks this package in
-// tests.
+// so five bytes can take gigabytes. It writes what is neither hot nor read from strangers, the --events stream and the files of --journal,
+// and checks this package in tests.
 //
 // The package never trusts a length that a peer sent: the limits in limits.go and the size of the frame bound what it allocates. It skips
 // unknown keys, so that a newer peer can send more. It does no I/O, has no clock, and never panics on input.
