@@ -58,7 +58,7 @@ var steps = []step{
 
 // folds work with groups: their keys, and the values of aggregates. An input makes groups, an aggregator merges them, and a reducer makes
 // rows of them.
-var folds = []string{"rows/fold.", "rows/exact.", "nodes/aggregator.", "nodes/reducer.", "analyses/sql/exec.",
+var folds = []string{"rows/fold.", "rows/exact.", "nodes/aggregator.", "nodes/internal/reducer.", "analyses/sql/exec.",
 	"analyses/sql/exec/operators.", "analyses/sql/aggregate."}
 
 const (

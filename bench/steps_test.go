@@ -26,7 +26,7 @@ func TestStepOf(t *testing.T) {
 		{"fold", "input", []string{"posta.dev/posta/analyses/sql/eval.(*ints).eval", exec + "(*worker).aggregate", exec + "(*worker).group"}},
 		{"fold", "input", []string{"runtime.mallocgc", "posta.dev/posta/rows/fold.(*Table).Row", exec + "(*worker).group"}},
 		{"merge", "aggregator", []string{"runtime.mallocgc", "posta.dev/posta/rows/fold.(*Table).Merge"}},
-		{"finish", "reducer", []string{"posta.dev/posta/rows/fold.(*Table).Row", "posta.dev/posta/nodes/reducer.(*Reducer).Take"}},
+		{"finish", "reducer", []string{"posta.dev/posta/rows/fold.(*Table).Row", "posta.dev/posta/nodes/internal/reducer.(*Reducer).Take"}},
 		{"order", "reducer", []string{"slices.SortFunc", "posta.dev/posta/analyses/sql/values.Sort", operators + "(*Executor).Run"}},
 		{"join", "input", []string{"runtime.mapaccess2_faststr", operators + "(*join).partner", exec + "(*worker).after"}},
 		{"log", "output", []string{"syscall.Write", "os.(*File).Write", "posta.dev/posta/wal.(*segmentWriter).put"}},

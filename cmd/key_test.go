@@ -221,7 +221,7 @@ func TestS6_ARevokedKeyIsRefusedAndReplaced(t *testing.T) {
 		t.Errorf("seen from a new directory: %v", err)
 	}
 	for want, args := range map[string][]string{"these have one: client/alice": {"nobody"},
-		"say one of client/joiner-1, node/joiner-1": {"joiner-1"}, "which node": {}} {
+		"give one of client/joiner-1, node/joiner-1": {"joiner-1"}, "which node": {}} {
 		if r := k.say("revoke", args...); r.code != exit.Usage || !strings.Contains(r.err, want) {
 			t.Errorf("key revoke %v: %d, %s", args, r.code, r.err)
 		}
