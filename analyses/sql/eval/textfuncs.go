@@ -33,6 +33,7 @@ var textKernels = map[string]kernel{
 	"list_contains":       listContains,
 	"list_extract":        listExtract,
 	"length":              listLength,
+	"strlen":              byteLength,
 	"LIST":                listOf,
 	"array_to_string":     arrayToString,
 	"vader":               sentiment,
@@ -62,6 +63,13 @@ var textKernels = map[string]kernel{
 	"format":              formats(braces),
 	"~":                   matchesWhole(false),
 	"!~":                  matchesWhole(true),
+}
+
+func byteLength(k *function, args []*Vector, sel []int32) (int32, string) {
+	for _, i := range sel {
+		k.out.Ints[i] = int64(len(args[0].Texts[i]))
+	}
+	return ok, ""
 }
 
 // text1 returns a kernel for a function of one text.

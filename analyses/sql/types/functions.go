@@ -77,7 +77,8 @@ var Functions = []Function{
 		About: "The first argument, or the second if that is NULL."},
 
 	{Name: "length", Total: true, Aliases: []string{"len", "char_length", "character_length"}, Group: texts,
-		Forms: []string{"TEXT -> BIGINT", "TEXT[] -> BIGINT"}, About: "How many characters a text has, or how many items a list."},
+		Forms: []string{"TEXT -> BIGINT", "TEXT[] -> BIGINT"}, About: "Characters of a text, or items of a list."},
+	{Name: "strlen", Total: true, Group: texts, Forms: []string{"TEXT -> BIGINT"}, About: "Bytes of the text."},
 	{Name: "lower", Total: true, Aliases: []string{"lcase"}, Group: texts, Forms: []string{"TEXT -> TEXT"},
 		About: "The text in lower case."},
 	{Name: "upper", Total: true, Aliases: []string{"ucase"}, Group: texts, Forms: []string{"TEXT -> TEXT"},
@@ -144,7 +145,7 @@ var Functions = []Function{
 		About: "The value at a key or a path like '$.a.b[0]' of a JSON text, without the quotes of a string; NULL if there is none. The same " +
 			"as ->>. With * in the path, as '$.a[*]', a list of all."},
 	{Name: "json_array_length", Group: texts, Forms: []string{"TEXT, TEXT? -> BIGINT"}, Fails: "a text that is not JSON",
-		About: "How many items the list in a JSON text, or at a key or path of it, has; 0 for what is not a list."},
+		About: "Items of the list in a JSON text, or at a key or path of it; 0 for anything else."},
 	{Name: "json_extract", Group: texts, Forms: []string{"TEXT, TEXT -> TEXT"}, Fails: "a text that is not JSON",
 		About: "As json_extract_string, but as JSON text: a string keeps its quotes. The same as ->."},
 
