@@ -123,7 +123,7 @@ func (p *Plan) Bind() (*bind.Program, error) {
 	return b.program, nil
 }
 
-// fixed returns the plan if it is bound, or else a bound copy: who has not bound the plan may still change it.
+// fixed returns the plan if it is bound. Otherwise it returns a bound copy, so that the caller can still change the fields of the plan.
 func (p *Plan) fixed() (*Plan, error) {
 	if p.bound != nil {
 		return p, nil
