@@ -11,12 +11,13 @@ type dictionary struct {
 	codes  map[string]uint32
 	values []byte   // plain, in the order of their codes
 	of     []uint32 // the code of each value
+	width  int      // of a code in bits
 }
 
 // mostDictionary bounds the bytes of a dictionary. Readers unpack one whole, and it is only useful while it fits into a cache.
 const mostDictionary = 1 << 20
 
-// encode replaces the values that a column has gathered by codes, and leaves them as they are if that would not halve them.
+// encode finds the codes of the values that a column has gathered, and reports whether they take half the bytes or less.
 func (d *dictionary) encode(c *gathered) bool {
 	if c.kind == kindBool || len(c.data) == 0 {
 		return false
@@ -46,12 +47,8 @@ func (d *dictionary) encode(c *gathered) bool {
 		}
 		d.of = append(d.of, code)
 	}
-	width := max(1, bits.Len(uint(max(1, len(d.codes))-1)))
-	if len(d.values)+len(d.of)*width/8 > len(c.data)/2 {
-		return false
-	}
-	c.data = appendHybrid(append(c.data[:0], byte(width)), d.of, width)
-	return true
+	d.width = max(1, bits.Len(uint(max(1, len(d.codes))-1)))
+	return len(d.values)+len(d.of)*d.width/8 <= len(c.data)/2
 }
 
 // appendHybrid appends numbers of a width in bits: runs of eight or more as number and length, and others in packs of eight.

@@ -18,9 +18,17 @@ import (
 // DefaultGroup is how many bytes of values a [Writer] gathers before it writes a row group.
 const DefaultGroup = 4 << 20
 
-// Writer writes rows as a Parquet file: columns of integers, double, booleans, decimals, days, times and UTF-8 text, each row group in one
-// page for each column, packed with Snappy and with a checksum, and with statistics. Values that are often the same are in a dictionary.
-// Any value may be null. It keeps one row group in memory, and some hundred bytes for each column of each row group that it has written.
+// Bounds of what is written at once, as other writers have them.
+const (
+	groupRows = 122_880
+	pageRows  = 20_000
+	pageBytes = 1 << 20 // of values, before they become codes of a dictionary
+)
+
+// Writer writes rows as a Parquet file: columns of integers, double, booleans, decimals, days, times and UTF-8 text, in pages that are
+// packed with Snappy and have a checksum, with statistics of each row group and page, and with an index of the pages. Values that are often
+// the same are in a dictionary. Any value may be null. It keeps one row group in memory, and some hundred bytes for each column of each row
+// group that it has written.
 type Writer struct {
 	Group int // bytes of values in a row group: larger ones are read faster, and take more memory
 
@@ -29,8 +37,7 @@ type Writer struct {
 	columns []gathered
 	rows    int64 // of the row group
 	all     int64 // of the row groups before it
-	groups  []byte
-	number  int    // of row groups written
+	groups  []writtenGroup
 	plain   []byte // a page before it is packed
 	page    []byte // a page after it is packed
 	words   dictionary
@@ -45,87 +52,16 @@ type gathered struct {
 	kind int64 // the physical type
 	wide int64 // bits of integers that are narrower than a BIGINT, or 0
 	data []byte
-	bits int // number of booleans in data
+	bits int // number of booleans in the page
 
 	levels []byte // runs of values that are there or NULL, each with its length; the last run, of run values, is not in it yet
 	run    uint64
 	there  byte
 
-	nulls int64
-	some  bool // there are values, so the bounds are set
-	none  bool // a value is NaN, which has no order
-
-	// The least and the greatest value, by kind. Of a long text, only enough is kept to know that it is too long.
-	ints   [2]int64
-	floats [2]float64
-	texts  [2][]byte
-}
-
-// longestBound is how many bytes a text in statistics may have.
-const longestBound = 64
-
-// takeInt, takeFloat and takeText include a value in the statistics. Booleans have none.
-func (c *gathered) takeInt(v int64) {
-	if !c.some {
-		c.ints[0], c.ints[1], c.some = v, v, true
-	}
-	c.ints[0], c.ints[1] = min(c.ints[0], v), max(c.ints[1], v)
-}
-
-func (c *gathered) takeFloat(v float64) {
-	switch {
-	case v != v:
-		c.none = true
-	case !c.some:
-		c.floats[0], c.floats[1], c.some = v, v, true
-	case v < c.floats[0]:
-		c.floats[0] = v
-	case v > c.floats[1]:
-		c.floats[1] = v
-	}
-}
-
-func (c *gathered) takeText(v string) {
-	kept := v[:min(len(v), longestBound+1)]
-	if !c.some || v < string(c.texts[0]) {
-		c.texts[0] = append(c.texts[0][:0], kept...)
-	}
-	if !c.some || v > string(c.texts[1]) {
-		c.texts[1] = append(c.texts[1][:0], kept...)
-	}
-	c.some = true
-}
-
-// statistics appends the statistics of a row group, and resets them.
-func (c *gathered) statistics(m *made) {
-	m.begin(12)
-	m.int(3, thriftI64, c.nulls)
-	if least, most := c.bound(0), c.bound(1); c.some && !c.none && len(most) <= longestBound {
-		m.field(5, thriftBinary)
-		m.text(string(most))
-		m.field(6, thriftBinary)
-		m.text(string(least[:min(len(least), longestBound)])) // a prefix of a text is never greater than the text
-	}
-	m.end()
-	c.nulls, c.some, c.none = 0, false, false
-}
-
-// bound returns the least value (end 0) or the greatest (end 1) as statistics have it. A zero gets the sign with which it bounds both
-// zeros: -0 as the least, +0 as the greatest.
-func (c *gathered) bound(end int) []byte {
-	switch c.kind {
-	case kindInt32:
-		return binary.LittleEndian.AppendUint32(nil, uint32(c.ints[end]))
-	case kindInt64:
-		return binary.LittleEndian.AppendUint64(nil, uint64(c.ints[end]))
-	case kindDouble:
-		v := c.floats[end]
-		if v == 0 {
-			v = math.Copysign(0, float64(end)-0.5)
-		}
-		return binary.LittleEndian.AppendUint64(nil, math.Float64bits(v))
-	}
-	return c.texts[end]
+	bounds        // of the page
+	rows   int64  // of the page
+	all    bounds // of the pages before it
+	pages  []gatheredPage
 }
 
 // level adds a value to the levels: there is 1, or 0 for null.
@@ -144,13 +80,30 @@ func (c *gathered) endRun() {
 	c.run = 0
 }
 
-// take appends the gathered values to page, and starts the next page.
-func (c *gathered) take(page []byte) []byte {
+// ended counts a row, and returns how many bytes the column has gathered.
+func (c *gathered) ended() int {
+	begin := 0
+	if n := len(c.pages); n > 0 {
+		begin = c.pages[n-1].data
+	}
+	if c.rows++; c.rows == pageRows || len(c.data)-begin >= pageBytes {
+		c.endPage()
+	}
+	return len(c.data) + len(c.levels)
+}
+
+// endPage ends the page, unless it has no rows.
+func (c *gathered) endPage() {
+	if c.rows == 0 {
+		return
+	}
 	c.endRun()
-	page = binary.LittleEndian.AppendUint32(page, uint32(len(c.levels)))
-	page = append(append(page, c.levels...), c.data...)
-	c.levels, c.data, c.bits = c.levels[:0], c.data[:0], 0
-	return page
+	p := gatheredPage{rows: c.rows, nulls: c.nulls, data: len(c.data), levels: len(c.levels)}
+	p.least, p.most = c.ends(c.kind)
+	c.pages = append(c.pages, p)
+	c.all.include(&c.bounds, c.kind)
+	c.bounds.reset()
+	c.rows, c.bits = 0, 0
 }
 
 // NewWriter returns a writer of columns with these names and types. Types of which a file has no columns, like INTERVAL, are written as
@@ -205,7 +158,7 @@ func (f *Writer) Row(row []protocol.Value) error {
 		if v.Kind == protocol.Null {
 			c.level(0)
 			c.nulls++
-			size += len(c.data) + len(c.levels)
+			size += c.ended()
 			continue
 		}
 		c.level(1)
@@ -245,10 +198,10 @@ func (f *Writer) Row(row []protocol.Value) error {
 			c.data = binary.LittleEndian.AppendUint32(c.data, uint32(len(text)))
 			c.data = append(c.data, text...)
 		}
-		size += len(c.data) + len(c.levels)
+		size += c.ended()
 	}
 	f.rows++
-	if size >= f.Group || f.rows == math.MaxInt32 {
+	if size >= f.Group || f.rows == groupRows {
 		f.flush()
 	}
 	return f.err
@@ -265,27 +218,20 @@ func (f *Writer) flush() {
 	if f.rows == 0 {
 		return
 	}
-	begin := f.at
-	var columns []byte
+	g := writtenGroup{at: f.at, rows: f.rows}
 	f.bytes = 0
 	for i := range f.columns {
-		columns = append(columns, f.chunk(&f.columns[i])...)
+		g.chunks = append(g.chunks, f.chunk(&f.columns[i]))
 	}
-	var g made
-	g.list(1, thriftStruct, len(f.columns))
-	g.p = append(g.p, columns...)
-	g.int(2, thriftI64, f.bytes)
-	g.int(3, thriftI64, f.rows)
-	g.int(5, thriftI64, begin)
-	g.end()
-	f.groups = append(f.groups, g.p...)
-	f.number++
+	g.bytes = f.bytes
+	f.groups = append(f.groups, g)
 	f.all += f.rows
 	f.rows = 0
 }
 
 // chunk writes the pages of a column, and returns what the file's end says of them.
-func (f *Writer) chunk(c *gathered) []byte {
+func (f *Writer) chunk(c *gathered) (done writtenChunk) {
+	c.endPage()
 	from, before, encoding := f.at, f.bytes, int64(encodingPlain)
 	if f.words.encode(c) {
 		encoding = encodingDictionary
@@ -293,8 +239,24 @@ func (f *Writer) chunk(c *gathered) []byte {
 		f.writePage(pageDictionary, 7, int64(len(f.words.codes)), encodingPlain)
 	}
 	data := f.at
-	f.plain = c.take(f.plain[:0])
-	f.writePage(pageData, 5, f.rows, encoding)
+	var was gatheredPage
+	values, row := 0, int64(0)
+	for i := range c.pages {
+		p := &c.pages[i]
+		f.plain = binary.LittleEndian.AppendUint32(f.plain[:0], uint32(p.levels-was.levels))
+		f.plain = append(f.plain, c.levels[was.levels:p.levels]...)
+		if end := values + int(p.rows-p.nulls); encoding == encodingDictionary {
+			f.plain = append(f.plain, byte(f.words.width))
+			f.plain = appendHybrid(f.plain, f.words.of[values:end], f.words.width)
+			values = end
+		} else {
+			f.plain = append(f.plain, c.data[was.data:p.data]...)
+		}
+		p.at, p.row = f.at, row
+		f.writePage(pageData, 5, p.rows, encoding)
+		p.size, row = f.at-p.at, row+p.rows
+		was = *p
+	}
 	var m made
 	m.int(2, thriftI64, from)
 	m.begin(3)
@@ -311,10 +273,12 @@ func (f *Writer) chunk(c *gathered) []byte {
 	if data > from {
 		m.int(11, thriftI64, from)
 	}
-	c.statistics(&m)
+	c.all.statistics(&m, c.kind)
 	m.end()
-	m.end()
-	return m.p
+	done = writtenChunk{meta: m, column: columnIndex(c.pages), offset: offsetIndex(c.pages)}
+	c.all.reset()
+	c.levels, c.data, c.pages = c.levels[:0], c.data[:0], c.pages[:0]
+	return done
 }
 
 // writePage packs and writes the page in f.plain, with its header, in which field describes pages of this kind.
@@ -406,6 +370,7 @@ func (c *gathered) meaning(e *made) {
 // Close writes the end of the file. It does not close the underlying writer.
 func (f *Writer) Close() error {
 	f.flush()
+	groups := f.writeIndexes()
 	var m made
 	m.int(1, thriftI32, 1)
 	m.list(2, thriftStruct, len(f.columns)+1)
@@ -426,8 +391,8 @@ func (f *Writer) Close() error {
 		m.p = append(m.p, e.p...)
 	}
 	m.int(3, thriftI64, f.all)
-	m.list(4, thriftStruct, f.number)
-	m.p = append(m.p, f.groups...)
+	m.list(4, thriftStruct, len(f.groups))
+	m.p = append(m.p, groups...)
 	m.field(6, thriftBinary)
 	m.text("posta")
 	m.list(7, thriftStruct, len(f.columns))
@@ -460,6 +425,17 @@ func (m *made) field(id int, kind byte) {
 func (m *made) int(id int, kind byte, v int64) {
 	m.field(id, kind)
 	m.p = binary.AppendVarint(m.p, v)
+}
+
+// item appends a number to a list.
+func (m *made) item(v int64) { m.p = binary.AppendVarint(m.p, v) }
+
+func (m *made) bool(id int, v bool) {
+	kind := byte(thriftFalse)
+	if v {
+		kind = thriftTrue
+	}
+	m.field(id, kind)
 }
 
 // begin begins a structure as field id; end ends it, or the outermost structure.

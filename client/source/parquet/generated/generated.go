@@ -17,8 +17,8 @@ import (
 // ErrNoTypes reports data whose columns have no types in advance, which only CSV can hold.
 var ErrNoTypes = errors.New("this data has quirks that only CSV can hold")
 
-// parquetGroup is how many bytes of values a row group has: a hundred thousand rows of hits.
-const parquetGroup = 64 << 20
+// parquetGroup is how many bytes of values a row group may have. Even of hits, a row group then has as many rows as the writer allows.
+const parquetGroup = 128 << 20
 
 // Parquet returns a Dir in which the files of data become Parquet with the same rows.
 func Parquet(dir gen.Dir, data string) (gen.Dir, error) {
