@@ -98,17 +98,18 @@ func (c *column) reset(kind Kind, body []byte, rows int) error {
 				c.texts += uint64(c.ends[code] - c.ends[code-1])
 			}
 		}
-	case Int, Micros, Days:
+	case Float:
+		c.nulls = r.nulls(rows)
+		c.values, c.valueWidth = r.take(8*uint64(rows)), 8
+	default:
+		if !kind.integer() {
+			return fmt.Errorf("%w: its values are of a kind that is not known (%d)", ErrMalformed, kind)
+		}
 		c.nulls = r.nulls(rows)
 		if p := r.take(8); r.err == nil {
 			c.least = int64(binary.LittleEndian.Uint64(p))
 		}
 		c.values, c.valueWidth = r.fixed(rows, 8)
-	case Float:
-		c.nulls = r.nulls(rows)
-		c.values, c.valueWidth = r.take(8*uint64(rows)), 8
-	default:
-		return fmt.Errorf("%w: its values are of a kind that is not known (%d)", ErrMalformed, kind)
 	}
 	if r.err == nil && len(r.p) > 0 {
 		r.fail("%d bytes are left behind its values", len(r.p))

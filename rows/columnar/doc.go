@@ -12,8 +12,8 @@
 // in which form its rows came: it takes and rejects the same rows for the same reasons. An analysis can avoid parsing the text,
 // see [Cells].
 //
-// Only values whose text parses to the same value are typed. All others travel as texts: times with nanoseconds, decimals, years of more
-// than four digits.
+// Only values whose text parses to the same value are typed. All others travel as texts: years of more than four digits, decimals of more
+// than 64 bits.
 //
 // Only the rows determine where a chunk ends. So reading the same file with the same limits gives the same chunks, to the bit
 // (R17).

@@ -15,18 +15,18 @@ import "errors"
 //	   text   nulls, lengths (one for each row), the texts end to end
 //	   dict   entries (uvarint), lengths (one for each entry), the entries end to end, width (one byte: 0, 1, 2, 4), rows × width bytes:
 //	          0 is NULL, k is entry k-1
-//	   int, micros, days
+//	   int, micros, days, nanos, bool, decimal
 //	          nulls, least (8 bytes), width (one byte: 0, 1, 2, 4, 8), rows × width bytes: value = least + unsigned
 //	   float  nulls, rows × 8 bytes, IEEE 754
 //
 //	nulls     0 and nothing, if there are none; else 1 and a bit for each row, the lowest first, that is set where the row is NULL
 //	lengths   width (one byte: 1, 2, 4) and so many bytes for each
-const version = 1
+const version = 2
 
 // Kind is the kind of a column's values.
 type Kind byte
 
-// The kinds. Micros and days are counted from 1970; only the years 0000 to 9999 are allowed.
+// The kinds. Micros, days and nanos are counted from 1970; only the years 0000 to 9999 are allowed. A bool is 0 or 1.
 const (
 	null   Kind = 0
 	text   Kind = 1
@@ -35,7 +35,37 @@ const (
 	Float  Kind = 4
 	Micros Kind = 5
 	Days   Kind = 6
+	Nanos  Kind = 7
+	Bool   Kind = 8
+
+	decimal Kind = 16 // of scale 0, which no column has: such a decimal is an Int
 )
+
+// MaxScale is the largest scale of a decimal.
+const MaxScale = 18
+
+// Decimal returns the kind of decimals with scale digits behind the point, 1 … MaxScale. The value 123 of Decimal(2) is 1.23.
+func Decimal(scale int) Kind { return decimal + Kind(scale) }
+
+// integer reports whether values of a kind travel as integers.
+func (k Kind) integer() bool {
+	switch k {
+	case Int, Micros, Days, Nanos, Bool:
+		return true
+	}
+	return k.decimal()
+}
+
+// decimal reports whether values of a kind are decimals.
+func (k Kind) decimal() bool { return k >= decimal && k <= decimal+MaxScale }
+
+// scale returns how many digits numbers of a kind have behind the point; ok is false for kinds of other values.
+func (k Kind) scale() (digits int, ok bool) {
+	if k == Int {
+		return 0, true
+	}
+	return int(k) - int(decimal), k.decimal()
+}
 
 const (
 	// MaxRows bounds the rows of a chunk.

@@ -117,10 +117,10 @@ func (s *Scanner) Next() bool {
 			continue
 		}
 		var cell *Cell
-		var kind Kind
+		var ask *Ask
 		if s.asks != nil {
 			if a := &s.asks[i]; a.cell != nil {
-				cell, kind = a.cell, a.Kind
+				cell, ask = a.cell, &a.Ask
 			}
 		}
 		c := &s.columns[source]
@@ -160,7 +160,7 @@ func (s *Scanner) Next() bool {
 				continue
 			}
 			v := c.least + int64(at(c.values, c.valueWidth, s.row))
-			if cell != nil && cell.typed(kind, c.kind, v) {
+			if cell != nil && cell.typed(ask, c.kind, v) {
 				continue
 			}
 			s.put(i, c.kind, v, !made)

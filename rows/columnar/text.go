@@ -17,8 +17,14 @@ func appendValue(dst []byte, kind Kind, v int64) []byte {
 		return AppendFloat(dst, math.Float64frombits(uint64(v)), 64)
 	case Micros:
 		return AppendTime(dst, v, 2)
+	case Nanos:
+		return AppendTime(dst, v, 3)
+	case Days:
+		return AppendDay(dst, v)
+	case Bool:
+		return strconv.AppendBool(dst, v != 0)
 	}
-	return AppendDay(dst, v)
+	return AppendDecimal(dst, v, int(kind-decimal))
 }
 
 // AppendFloat appends the shortest digits that parse to the same bits, without an exponent where a person would write none.

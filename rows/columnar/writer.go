@@ -58,7 +58,7 @@ type Column struct {
 	kind Kind
 	rows int
 
-	ints  []int64  // Int, Micros, Days; the bits of Float
+	ints  []int64  // all kinds but null, text and dict; the bits of Float
 	codes []uint32 // dict
 
 	bytes   []byte   // texts, or entries
@@ -130,7 +130,7 @@ func (c *Column) become(kind Kind) {
 	}
 }
 
-// AppendInt adds a value of kind Int, Micros or Days.
+// AppendInt adds a value of any kind but Float.
 func (c *Column) AppendInt(kind Kind, v int64) {
 	if c.kind == kind && inRange(kind, v) {
 		c.ints = append(c.ints, v)
@@ -161,6 +161,8 @@ func inRange(kind Kind, v int64) bool {
 		return firstDay <= v && v <= lastDay
 	case Micros:
 		return firstDay*microsPerDay <= v && v < (lastDay+1)*microsPerDay
+	case Bool:
+		return v == 0 || v == 1
 	}
 	return true
 }

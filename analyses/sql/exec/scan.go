@@ -291,9 +291,11 @@ func askOf(t types.Type) columnar.Ask {
 	case types.Timestamp:
 		return ints(columnar.Micros, field.Timestamp)
 	case types.Decimal:
-		return ints(0, func(p []byte) (int64, bool) { return field.Decimal(p, t) })
+		a := ints(columnar.Decimal(int(t.Scale)), func(p []byte) (int64, bool) { return field.Decimal(p, t) })
+		a.Most = field.Powers[t.Precision] - 1
+		return a
 	case types.Bool:
-		return ints(0, boolean)
+		return ints(columnar.Bool, boolean)
 	case types.Double:
 		return columnar.Ask{Kind: columnar.Float, Parse: func(p []byte) (c columnar.Cell, ok bool) {
 			c.Float, ok = field.Double(p)

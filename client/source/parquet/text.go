@@ -139,6 +139,8 @@ func bytesOf(e *element, logical, scale int) (width int, made func(dst, value []
 // typed returns the kind as which integers are sent, so that their text is that of [integer], and the unit of times.
 func typed(logical, unit int, unsigned bool, scale int, short bool) (columnar.Kind, int64) {
 	switch {
+	case logical == logicalDecimal && scale > 0 && scale <= columnar.MaxScale:
+		return columnar.Decimal(scale), 0
 	case logical == logicalDecimal && scale > 0 || logical == logicalTime && unit > 0 || unsigned && !short:
 		return 0, 0
 	case logical == logicalDate && short:
