@@ -73,6 +73,9 @@ type Faster struct {
 	// the other function.
 	NewRunParser func(args Args, stream int, file File, b *batch.Builder) func(run *csv.Run) (read, taken int)
 
+	// NewColumnParser does for columnar files what NewRunParser does for CSV.
+	NewColumnParser func(args Args, stream int, file File, b *batch.Builder) func(run *columnar.Run) (read, taken int)
+
 	// NewFolder, which may be nil, returns a Folder that folds the rows of a fact stream in the parser that has read them, so
 	// only tables travel. It returns nil for a stream whose rows need a reference stream, or whose tables would have as many
 	// rows as the stream. A parser has several folders of a stream, and each takes any of the stream's chunks, in any order.

@@ -40,7 +40,7 @@ var steps = []step{
 	{name: "encode", of: []string{"rows/batch.(*Builder).Append", "rows/batch.append", "rows/fold.(*Table).AppendRows",
 		"rows/fold.(*column).append", "protocol.", "nodes/core/record."}},
 	{name: "decode", of: []string{"rows/csv.", "rows/columnar.", "rows/batch.", "client/source/", "analyses/sql/field.", "analyses/parse.",
-		"analyses/sql/exec.(*runReader)", "analyses/sql/exec.(*Scan)", "analyses/sql/exec.(*columns)"}},
+		"analyses/sql/exec.(*runReader)", "analyses/sql/exec.(*columnReader)", "analyses/sql/exec.(*Scan)", "analyses/sql/exec.(*columns)"}},
 	{name: "filter", of: []string{"analyses/sql/exec.(*worker).pass", "analyses/sql/exec.(*worker).after",
 		"analyses/sql/exec.(*Joiner).follow", "analyses/sql/exec.(*LedTo)"}},
 	{name: "join", of: []string{"analyses/sql/exec.(*lookup)", "analyses/sql/exec/operators.(*join)",

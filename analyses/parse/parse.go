@@ -37,16 +37,17 @@ type FileParser struct {
 	comma   byte
 	mapping csv.Mapping
 	row     func(fields [][]byte) error
-	runs    func(run *csv.Run) (read, taken int) // nil: there is only row
+	run     func() (rows, read, taken int) // parses the next rows, no more than most, many at once; nil: there is only row
 	scanner csv.Scanner
 	columns *columnar.Scanner // replaces scanner if chunks hold columns; else nil
 	scan    scanner           // that of the two which is used
 	builder *batch.Builder
 	done    progress.Rows
 
-	most int // how many rows the next run may have
-	rest int // how many rows are read one by one before the next run is looked for
-	wait int // the last value of rest
+	longest int // how many rows a run may have
+	most    int // how many rows the next run may have
+	rest    int // how many rows are read one by one before the next run is looked for
+	wait    int // the last value of rest
 
 	parties []*party         // parties that share the rows, see analyses.Stream.Parties
 	missing analyses.Missing // see analyses.File.Missing
@@ -96,17 +97,51 @@ func NewFileWith(b *batch.Builder, a *analyses.Analysis, stream int, args analys
 	if p.row, err = a.RowParser(args, stream, file, p.builder); err != nil {
 		return nil, fail(err)
 	}
-	if a.NewRunParser != nil && p.columns == nil {
-		p.runs = a.NewRunParser(args, stream, file, p.builder)
-	}
+	p.runs(a, args, stream, file)
 	return p, nil
+}
+
+// runs sets run, if the analysis reads many rows of the file at once.
+func (p *FileParser) runs(a *analyses.Analysis, args analyses.Args, stream int, file analyses.File) {
+	p.longest = csv.MaxRun
+	if p.columns == nil {
+		if a.NewRunParser == nil {
+			return
+		}
+		if parse := a.NewRunParser(args, stream, file, p.builder); parse != nil {
+			p.run = func() (rows, read, taken int) {
+				run := p.scanner.Run(p.most)
+				if run == nil {
+					return 0, 0, 0
+				}
+				read, taken = parse(run)
+				p.scanner.Took(read)
+				return run.Rows(), read, taken
+			}
+		}
+		return
+	}
+	if a.NewColumnParser == nil {
+		return
+	}
+	p.longest = columnar.MaxRun
+	parse := a.NewColumnParser(args, stream, file, p.builder)
+	p.run = func() (rows, read, taken int) {
+		run := p.columns.Run(p.most)
+		if run == nil {
+			return 0, 0, 0
+		}
+		read, taken = parse(run)
+		p.columns.Took(read)
+		return run.Rows(), read, taken
+	}
 }
 
 // reset begins a chunk. It returns an error only for a damaged chunk of columns, because every row of text can be read or
 // rejected.
 func (p *FileParser) reset(data []byte, firstLine uint64) error {
 	p.builder.Reset()
-	p.most, p.rest, p.wait = csv.MaxRun, 0, 0
+	p.most, p.rest, p.wait = p.longest, 0, 0
 	if p.columns == nil {
 		p.scanner.Reset(data, p.comma, p.mapping, firstLine)
 		return nil
@@ -150,7 +185,7 @@ func (p *FileParser) Chunk(data []byte, firstLine uint64) (rows int, rejects ana
 		return 0, rejects, err
 	}
 	for {
-		if p.runs != nil {
+		if p.run != nil {
 			rows += p.readRuns()
 		}
 		if !p.scan.Next() {
@@ -207,23 +242,19 @@ func (p *FileParser) readRuns() (taken int) {
 		return 0
 	}
 	for {
-		run := p.scanner.Run(p.most)
-		n, kept := 0, 0
-		if run != nil {
-			n, kept = p.runs(run)
-			p.scanner.Took(n)
-			p.done.Add(n)
-			taken += kept
-		}
+		rows, n, kept := p.run()
+		p.done.Add(n)
+		taken += kept
 		switch {
 		case n == 0:
+			p.most = min(p.most, mostWait)
 			p.rest, p.wait = p.wait, min(2*p.wait+1, mostWait)
 			return taken
-		case n < run.Rows():
+		case n < rows:
 			p.most, p.wait = n, 0
 			return taken
 		}
-		p.most, p.wait = min(2*p.most, csv.MaxRun), 0
+		p.most, p.wait = min(2*p.most, p.longest), 0
 	}
 }
 

@@ -75,6 +75,27 @@ func (b *DictBuilder) AppendAll(data []byte, from, to []uint32) {
 	b.forgetLast()
 }
 
+// AppendCodes adds the values of the next rows, which are given as codes of another dictionary. entry returns the text of such a code. By
+// these codes, known has the codes of this builder plus 1; 0 is a code that is not known yet, which is then looked up and stored.
+func (b *DictBuilder) AppendCodes(codes, known []uint32, entry func(code uint32) []byte) {
+	at := len(b.codes)
+	b.codes = slices.Grow(b.codes, len(codes))[:at+len(codes)]
+	out := b.codes[at : at+len(codes)]
+	for k, code := range codes {
+		if known[code] == 0 {
+			v := entry(code)
+			key := b.index.key(v)
+			own, found := b.index.find(key, v, &b.entries)
+			if !found {
+				own = b.add(key, v, at+k)
+			}
+			known[code] = own + 1
+		}
+		out[k] = known[code] - 1
+	}
+	b.forgetLast()
+}
+
 // add adds an entry that first occurs in a row.
 func (b *DictBuilder) add(key dictKey, v []byte, row int) uint32 {
 	code := uint32(b.entries.len())

@@ -26,8 +26,8 @@ type Ask struct {
 // Seconds is the kind of [Ask] for times in whole seconds. No column has it.
 const Seconds Kind = 100
 
-// Column asks for the values of a column, by its index in [Scanner.Fields]. The cell always has the value of the current row. A
-// column can be asked for only once.
+// Column asks for the values of a column, by its index in [Scanner.Fields]. The cell always has the value of the current row. Only
+// the first Ask for a column counts: readers of rows and of runs ask the same.
 func (c *Cells) Column(i int, ask Ask) *Cell {
 	if c == nil || c.scanner == nil {
 		return &Cell{}

@@ -89,14 +89,8 @@ func (c *column) reset(kind Kind, body []byte, rows int) error {
 			end += uint32(at(lengths, width, i))
 			c.ends = append(c.ends, end)
 		}
-		for i := range rows {
-			code := at(c.values, c.valueWidth, i)
-			if code > entries {
-				return fmt.Errorf("%w: row %d refers to entry %d of %d", ErrMalformed, i+1, code, entries)
-			}
-			if code > 0 {
-				c.texts += uint64(c.ends[code] - c.ends[code-1])
-			}
+		if err := c.checkCodes(); err != nil {
+			return err
 		}
 	case Float:
 		c.nulls = r.nulls(rows)
@@ -115,6 +109,25 @@ func (c *column) reset(kind Kind, body []byte, rows int) error {
 		r.fail("%d bytes are left behind its values", len(r.p))
 	}
 	return r.err
+}
+
+// checkCodes checks that each code has an entry, and adds up the entries' bytes.
+func (c *column) checkCodes() error {
+	var block [MaxRun]uint32
+	entries := uint32(len(c.ends) - 1)
+	for first := 0; first < c.rows; first += len(block) {
+		codes := block[:min(len(block), c.rows-first)]
+		decodeAll(codes, c.values[first*c.valueWidth:], c.valueWidth, 0)
+		for k, code := range codes {
+			if code > entries {
+				return fmt.Errorf("%w: row %d refers to entry %d of %d", ErrMalformed, first+k+1, code, entries)
+			}
+			if code > 0 {
+				c.texts += uint64(c.ends[code] - c.ends[code-1])
+			}
+		}
+	}
+	return nil
 }
 
 // parse parses each entry once.

@@ -68,9 +68,7 @@ func (r *reader) lengths(n uint64) (p []byte, width int, sum uint64) {
 	}
 	p = r.take(n * uint64(width))
 	if r.err == nil {
-		for i := range int(n) {
-			sum += at(p, width, i)
-		}
+		sum = sumOf(p, width, 0, int(n))
 	}
 	return p, width, sum
 }

@@ -14,6 +14,8 @@ type Scanner struct {
 	line    uint64 // of the first row
 	rows    int
 	row     int // the current one
+	chunk   uint64
+	run     *Run
 
 	columns []column // of the file
 	asks    []asked  // by field; the zero value if nothing was asked
@@ -48,13 +50,16 @@ func (s *Scanner) ask(i int, ask Ask) *Cell {
 	if s.asks == nil {
 		s.asks = make([]asked, len(s.fields))
 	}
-	s.asks[i] = asked{ask, &Cell{}}
+	if s.asks[i].cell == nil {
+		s.asks[i] = asked{ask, &Cell{}}
+	}
 	return s.asks[i].cell
 }
 
 // Reset prepares the scanner for a chunk whose first row has the given line. Errors wrap [ErrMalformed].
 func (s *Scanner) Reset(data []byte, firstLine uint64) error {
 	s.line, s.rows, s.row = firstLine, 0, -1
+	s.chunk++
 	clear(s.fields)
 	s.quoted.Reset(len(s.fields))
 	s.marked = false

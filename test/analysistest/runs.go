@@ -80,7 +80,7 @@ func SameInRuns(t *testing.T, what string, inRuns, oneByOne *parse.FileParser, d
 		t.Fatalf("%s: %d rows, rejects %+v, %v; one by one %d, %+v, %v", what, n, rejects, err, n1, rejects1, err1)
 	}
 	if err == nil && !bytes.Equal(inRuns.Builder().Append(nil), oneByOne.Builder().Append(nil)) {
-		t.Fatalf("%s: other values than one by one, of %.4000q", what, data)
+		t.Fatalf("%s: other values than one by one, of %.400q", what, data)
 	}
 	return n
 }

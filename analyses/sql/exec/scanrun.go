@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/field"
@@ -9,18 +11,17 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// runReader reads many rows at once, column by column (analyses.Analysis.NewRunParser). It reads what rowReader reads, in the same order:
-// first the bounded columns, by which rows are skipped, then the others. It stops at the first row that rowReader would reject, and leaves
-// that row to it. The builder gets the values when all columns have been read, so it never holds values of a row that is not taken.
-type runReader struct {
+// inBulk is what reads many rows at once, column by column. It reads what rowReader reads, in the same order: first the bounded columns, by
+// which rows are skipped, then the others. It stops at the first row that rowReader would reject, and leaves that row to it. The builder
+// gets the values when all columns have been read, so it never holds values of a row that is not taken.
+type inBulk struct {
 	readers []fieldReader // bounded ones first
 	bounded int           // how many are
 	columns []runColumn   // by reader
 	masks   []*batch.IntBuilder
 	bits    [][]int64 // by mask, the NULL bits of the rows
 	missing *batch.IntBuilder
-	numbers csv.Numbers
-	rows    [csv.MaxRun]int32 // the run's rows that are not skipped
+	rows    []int32 // the rows that are not skipped; its length is that of the longest run
 	kept    []int32
 	zeros   []int64
 }
@@ -33,28 +34,116 @@ type runColumn struct {
 	limit  int64                        // of a DECIMAL
 }
 
+func (s *Scan) inBulk(file analyses.File, b *batch.Builder, most int) inBulk {
+	x := inBulk{readers: s.fieldReaders(file, b), masks: s.masks(b), rows: make([]int32, most), zeros: make([]int64, most)}
+	x.columns = make([]runColumn, len(x.readers))
+	for i := range x.readers {
+		if x.readers[i].bounded {
+			x.bounded++
+		}
+	}
+	for range x.masks {
+		x.bits = append(x.bits, make([]int64, most))
+	}
+	if s.Apart {
+		x.missing = b.Int(s.missingColumn())
+	}
+	return x
+}
+
+// begin returns the rows of a run, none of which is skipped yet.
+func (x *inBulk) begin(n int) []int32 {
+	rows := x.rows[:n]
+	for k := range rows {
+		rows[k] = int32(k)
+	}
+	for _, bits := range x.bits {
+		clear(bits[:n])
+	}
+	return rows
+}
+
+// end appends what the rows have beside their fields.
+func (x *inBulk) end(n int) {
+	for k, m := range x.masks {
+		m.AppendAll(x.bits[k][:n])
+	}
+	if x.missing != nil {
+		x.missing.AppendAll(x.zeros[:n])
+	}
+}
+
+// numbersWithin returns the indices of the values in bounded column i that are not NULL and within the bounds.
+func (x *inBulk) numbersWithin(i, n int) []int32 {
+	r, c := &x.readers[i], &x.columns[i]
+	bits := x.bits[r.column/nullsIn]
+	low, high := r.within.Ends()
+	x.kept = slices.Grow(x.kept[:0], n)[:n]
+	kept, found := x.kept, 0
+	switch {
+	case low > high:
+	case r.doubles != nil:
+		for k, v := range c.floats[:n] {
+			kept[found] = int32(k)
+			if eval.SortableDouble(v)-low <= high-low && bits[k] == 0 {
+				found++
+			}
+		}
+	default:
+		for k, v := range c.ints[:n] {
+			kept[found] = int32(k)
+			if uint64(v)^1<<63-low <= high-low && bits[k] == 0 {
+				found++
+			}
+		}
+	}
+	return kept[:found]
+}
+
+// keep keeps only the rows with some indices, and the values that bounded column i and those before it have for them.
+func (x *inBulk) keep(i int, rows, kept []int32) []int32 {
+	clear(x.bits[x.readers[i].column/nullsIn][:len(rows)]) // of the rows that are kept, none is NULL in a bounded column
+	if len(kept) == len(rows) {
+		return rows
+	}
+	for k, at := range kept {
+		rows[k] = rows[at]
+	}
+	for before := range x.columns[:i+1] {
+		c := &x.columns[before]
+		keep(c.ints, kept)
+		keep(c.floats, kept)
+	}
+	return rows[:len(kept)]
+}
+
+// keep moves the values at some indices, in ascending order, to the beginning.
+func keep[T any](values []T, kept []int32) {
+	if len(values) == 0 {
+		return
+	}
+	for k, at := range kept {
+		values[k] = values[at]
+	}
+}
+
+// runReader reads runs of CSV (analyses.Analysis.NewRunParser).
+type runReader struct {
+	inBulk
+	numbers csv.Numbers
+}
+
 // Runs returns the function that reads the rows of a file many at once, nil if rows have to be read one by one.
 func (s *Scan) Runs(file analyses.File, b *batch.Builder) func(run *csv.Run) (read, taken int) {
 	if s.Table.Nulls != nil || s.Line || file.Cells != nil {
 		return nil
 	}
-	x := &runReader{readers: s.fieldReaders(file, b), masks: s.masks(b), zeros: make([]int64, csv.MaxRun)}
+	x := &runReader{inBulk: s.inBulk(file, b, csv.MaxRun)}
 	for i := range x.readers {
-		r := &x.readers[i]
-		c := runColumn{parse: parserOf(s.Table.Columns[s.Wanted[r.column]].Type)}
-		if r.usual == types.Decimal {
+		r, c := &x.readers[i], &x.columns[i]
+		if c.parse = parserOf(s.Table.Columns[s.Wanted[r.column]].Type); r.usual == types.Decimal {
 			c.limit = field.Powers[r.decimal.Precision]
 		}
-		x.columns = append(x.columns, c)
-		if r.bounded {
-			x.bounded++
-		}
-	}
-	for range x.masks {
-		x.bits = append(x.bits, make([]int64, csv.MaxRun))
-	}
-	if s.Apart {
-		x.missing = b.Int(s.missingColumn())
 	}
 	return x.read
 }
@@ -62,13 +151,7 @@ func (s *Scan) Runs(file analyses.File, b *batch.Builder) func(run *csv.Run) (re
 // read implements analyses.Analysis.NewRunParser.
 func (x *runReader) read(run *csv.Run) (read, taken int) {
 	read = run.Rows()
-	rows := x.rows[:read]
-	for k := range rows {
-		rows[k] = int32(k)
-	}
-	for _, bits := range x.bits {
-		clear(bits[:read])
-	}
+	rows := x.begin(read)
 	for i := range x.readers {
 		n := x.fill(run, i, rows)
 		if n < len(rows) {
@@ -94,12 +177,7 @@ func (x *runReader) read(run *csv.Run) (read, taken int) {
 			r.texts.AppendAll(run.Data(), from, to)
 		}
 	}
-	for k, m := range x.masks {
-		m.AppendAll(x.bits[k][:len(rows)])
-	}
-	if x.missing != nil {
-		x.missing.AppendAll(x.zeros[:len(rows)])
-	}
+	x.end(len(rows))
 	return read, len(rows)
 }
 
@@ -182,55 +260,19 @@ func (x *runReader) markNulls(r *fieldReader, from, to []uint32) {
 	}
 }
 
-// within keeps the rows whose value in bounded column i is not NULL and within the bounds, and the values that this column and the bounded
-// ones before it have for them.
+// within keeps the rows whose value in bounded column i is not NULL and within the bounds.
 func (x *runReader) within(run *csv.Run, i int, rows []int32) []int32 {
-	r, c := &x.readers[i], &x.columns[i]
+	r := &x.readers[i]
+	if r.texts == nil {
+		return x.keep(i, rows, x.numbersWithin(i, len(rows)))
+	}
 	kept := x.kept[:0]
-	bits := x.bits[r.column/nullsIn]
-	switch {
-	case r.texts != nil:
-		from, to := run.Column(r.column, rows)
-		for k, f := range from {
-			if p := run.Data()[f:to[k]]; len(p) > 0 && r.within.Text(p) {
-				kept = append(kept, int32(k))
-			}
-		}
-	case r.doubles != nil:
-		for k, v := range c.floats[:len(rows)] {
-			if bits[k] == 0 && r.within.Number(eval.SortableDouble(v)) {
-				kept = append(kept, int32(k))
-			}
-		}
-	default:
-		for k, v := range c.ints[:len(rows)] {
-			if bits[k] == 0 && r.within.Number(uint64(v)^1<<63) {
-				kept = append(kept, int32(k))
-			}
+	from, to := run.Column(r.column, rows)
+	for k, f := range from {
+		if p := run.Data()[f:to[k]]; len(p) > 0 && r.within.Text(p) {
+			kept = append(kept, int32(k))
 		}
 	}
 	x.kept = kept
-	clear(bits[:len(rows)]) // of the rows that are kept, none is NULL in a bounded column
-	if len(kept) == len(rows) {
-		return rows
-	}
-	for k, at := range kept {
-		rows[k] = rows[at]
-	}
-	for before := range x.columns[:i+1] {
-		c := &x.columns[before]
-		keep(c.ints, kept)
-		keep(c.floats, kept)
-	}
-	return rows[:len(kept)]
-}
-
-// keep moves the values at some indices, in ascending order, to the beginning.
-func keep[T any](values []T, kept []int32) {
-	if len(values) == 0 {
-		return
-	}
-	for k, at := range kept {
-		values[k] = values[at]
-	}
+	return x.keep(i, rows, kept)
 }

@@ -2,6 +2,7 @@ package split
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -10,6 +11,8 @@ import (
 	"posta.dev/posta/analyses/parse"
 	"posta.dev/posta/analyses/sql/catalog"
 	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/rows/columnar"
+	"posta.dev/posta/rows/csv"
 	"posta.dev/posta/test/analysistest"
 )
 
@@ -24,23 +27,22 @@ var runFields = map[types.Kind][]string{
 	types.Text:      {"a", "bb", "", "eight by", "a text of more than sixteen bytes", "\"\"", "\"quoted,\"\"text\"\"\"", "sixteen bytes..."},
 }
 
-// TestRunsOfRowsAreRows: a file read in runs gives the same batches, counts and rejects as the same file read row by row.
-func TestRunsOfRowsAreRows(t *testing.T) {
-	r := rand.New(rand.NewPCG(51, 52))
-	table := catalog.Table{Name: "t", Files: "t.csv"}
+// runTables returns two tables and statements over them.
+func runTables() (table, wide catalog.Table, statements []string) {
+	table = catalog.Table{Name: "t", Files: "t.csv"}
 	kinds := map[string]types.Type{"i": types.Of(types.BigInt), "x": types.Of(types.Double), "p": types.DecimalOf(8, 2),
 		"day": types.Of(types.Date),
 		"at":  types.Of(types.Timestamp), "b": types.Of(types.Bool), "word": types.Of(types.Text), "other": types.Of(types.Text)}
 	for _, name := range []string{"i", "x", "p", "day", "at", "b", "word", "other"} {
 		table.Columns = append(table.Columns, catalog.Column{Name: name, Type: kinds[name]})
 	}
-	wide := catalog.Table{Name: "w", Files: "w.csv"}
+	wide = catalog.Table{Name: "w", Files: "w.csv"}
 	sums := []string{}
 	for c := range 70 { // the NULL bits do not fit one column
 		wide.Columns = append(wide.Columns, catalog.Column{Name: fmt.Sprint("i", c), Type: types.Of(types.BigInt)})
 		sums = append(sums, fmt.Sprintf("sum(i%d)", c))
 	}
-	statements := []string{
+	statements = []string{
 		"SELECT word, min(x), avg(x), max(x) FROM t GROUP BY word",
 		"SELECT * FROM t",
 		"SELECT count(*) FROM t",
@@ -51,33 +53,23 @@ func TestRunsOfRowsAreRows(t *testing.T) {
 		"SELECT _line, i FROM t",
 		"SELECT " + strings.Join(sums, ", ") + " FROM w",
 	}
+	return table, wide, statements
+}
+
+// TestRunsOfRowsAreRows: a file read in runs gives the same batches, counts and rejects as the same file read row by row.
+func TestRunsOfRowsAreRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(51, 52))
+	table, wide, statements := runTables()
 	many := 0
 	for round := range 250 {
 		text := statements[round%len(statements)]
-		p := &Plan{Text: text, Tables: []catalog.Table{table}}
+		of := table
 		if strings.HasSuffix(text, "FROM w") {
-			p.Tables = []catalog.Table{wide}
+			of = wide
 		}
-		for k := 1; k <= strings.Count(text, ";"); k++ {
-			p.Also = append(p.Also, Part{Statement: k})
-		}
-		a, err := Analysis(p)
-		if err != nil {
-			t.Fatal(text, err)
-		}
-		columns := p.Tables[0].Columns
+		columns := of.Columns
 		header, data, first := runFile(r, columns)
-		alone := *a
-		alone.NewRunParser = nil
-		var parsers []*parse.FileParser
-		for _, a := range []*analyses.Analysis{a, &alone} {
-			f, err := parse.NewFile(a, 0, nil, analyses.File{Name: "t.csv"}, []byte(header))
-			if err != nil {
-				t.Fatal(err)
-			}
-			parsers = append(parsers, f)
-		}
-		inRuns, oneByOne := parsers[0], parsers[1]
+		inRuns, oneByOne := runParsers(t, text, of, []byte(header))
 		for chunk := range 2 {
 			if chunk == 1 {
 				_, data, _ = runFile(r, columns)
@@ -126,4 +118,114 @@ func runFile(r *rand.Rand, columns []catalog.Column) (header string, data []byte
 		data = append(data, end...)
 	}
 	return strings.Join(names, ","), data, 2 + r.Uint64N(100)
+}
+
+// runParsers returns two parsers of a file, of which the second one reads each row alone.
+func runParsers(t *testing.T, text string, table catalog.Table, header []byte) (inRuns, oneByOne *parse.FileParser) {
+	t.Helper()
+	p := &Plan{Text: text, Tables: []catalog.Table{table}}
+	for k := 1; k <= strings.Count(text, ";"); k++ {
+		p.Also = append(p.Also, Part{Statement: k})
+	}
+	a, err := Analysis(p)
+	if err != nil {
+		t.Fatal(text, err)
+	}
+	alone := *a
+	alone.NewRunParser, alone.NewColumnParser = nil, nil
+	var parsers []*parse.FileParser
+	for _, a := range []*analyses.Analysis{a, &alone} {
+		f, err := parse.NewFile(a, 0, nil, analyses.File{Name: "t.csv"}, header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsers = append(parsers, f)
+	}
+	return parsers[0], parsers[1]
+}
+
+// TestColumnsOfChunksAreRows: a columnar chunk read column by column gives the same batches, counts and rejects as the same chunk read row
+// by row, whatever kinds its columns have.
+func TestColumnsOfChunksAreRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(53, 54))
+	table, wide, statements := runTables()
+	many := 0
+	for round := range 100 {
+		text := statements[round%len(statements)]
+		of := table
+		if strings.HasSuffix(text, "FROM w") {
+			of = wide
+		}
+		var names []string
+		for _, c := range of.Columns {
+			names = append(names, c.Name)
+		}
+		inRuns, oneByOne := runParsers(t, text, of, csv.MarkedColumnar([]byte(strings.Join(names, ",")), ',', 18))
+		w := columnar.NewWriter(len(of.Columns))
+		for range 2 {
+			w.Reset()
+			rows, odd := 1+r.IntN(4000), []int{0, 0, 40, 2000}[r.IntN(4)]
+			for i, c := range of.Columns {
+				drawColumn(r, w.Column(i), c.Type.Kind, rows, odd)
+			}
+			many += analysistest.SameInRuns(t, text, inRuns, oneByOne, w.Append(nil), 2+r.Uint64N(100))
+		}
+	}
+	if many < 10000 {
+		t.Errorf("%d rows", many)
+	}
+}
+
+// drawColumn draws the values of a column. Of odd rows, one is unusual; 0: none.
+func drawColumn(r *rand.Rand, c *columnar.Column, kind types.Kind, rows, odd int) {
+	fields := runFields[kind]
+	usual := fields[:2]
+	if odd > 0 && r.IntN(2) == 0 {
+		usual = fields
+	}
+	const numbers, words, texts, nulls = 0, 1, 2, 3
+	mode := []int{numbers, numbers, numbers, numbers, words, words, texts, nulls}[r.IntN(8)]
+	as := []columnar.Kind{columnar.Int, columnar.Days, columnar.Micros, columnar.Float}[r.IntN(4)] // of most types no value
+	if r.IntN(8) > 0 {
+		switch kind {
+		case types.Date:
+			as = columnar.Days
+		case types.Timestamp:
+			as = columnar.Micros
+		case types.Double:
+			as = []columnar.Kind{columnar.Int, columnar.Float, columnar.Decimal(3)}[r.IntN(3)]
+		case types.Decimal:
+			as = []columnar.Kind{columnar.Int, columnar.Decimal(1), columnar.Decimal(2), columnar.Decimal(3)}[r.IntN(4)]
+		case types.Bool:
+			as = columnar.Bool
+		default:
+			as = columnar.Int
+		}
+	}
+	spread := int64(1) << r.IntN(40)
+	c.Dictionary(len(fields))
+	for range rows {
+		usualRow := odd == 0 || r.IntN(odd) > 0
+		n := r.IntN(len(usual))
+		switch {
+		case mode == nulls, !usualRow && r.IntN(2) == 0:
+			c.AppendNull()
+		case !usualRow && r.IntN(4) == 0:
+			c.AppendText([]byte(fields[r.IntN(len(fields))]))
+		case mode == words:
+			c.AppendWord(uint32(n), []byte(usual[n]))
+		case mode == texts:
+			c.AppendText([]byte(usual[n]))
+		case as == columnar.Float && !usualRow:
+			c.AppendFloat(math.NaN())
+		case as == columnar.Float:
+			c.AppendFloat(float64(r.Int64N(spread)) / 8)
+		default:
+			v := r.Int64N(spread) - spread/2
+			if as == columnar.Bool {
+				v &= 1
+			}
+			c.AppendInt(as, v)
+		}
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/columnar"
 	"posta.dev/posta/rows/csv"
 	"posta.dev/posta/rows/fold"
 )
@@ -147,6 +148,9 @@ func (s *statement) roles(a *analyses.Analysis) {
 	}
 	a.NewRunParser = func(_ analyses.Args, stream int, file analyses.File, b *batch.Builder) func(*csv.Run) (int, int) {
 		return s.Order[stream].Runs(file, b)
+	}
+	a.NewColumnParser = func(_ analyses.Args, stream int, file analyses.File, b *batch.Builder) func(*columnar.Run) (int, int) {
+		return s.Order[stream].Columns(file, b)
 	}
 	a.ReferenceLater = true
 	a.NewJoiner = func(_ analyses.Args, r analyses.Replica) (analyses.Joiner, error) { return s.NewJoiner(r) }
