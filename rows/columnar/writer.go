@@ -58,7 +58,9 @@ type Column struct {
 	kind Kind
 	rows int
 
-	ints  []int64  // all kinds but null, text and dict; the bits of Float
+	ints  []int64 // all kinds but null, text and dict; the bits of Float
+	least int64   // no value of ints is below it, and none is above most
+	most  int64
 	codes []uint32 // dict
 
 	bytes   []byte   // texts, or entries
@@ -71,8 +73,8 @@ type Column struct {
 	round uint32 // a word whose round is another one has no entry
 }
 
-// word has the entry for a word of the file's dictionary.
-type word struct{ round, entry uint32 }
+// word has the entry for a word of the file's dictionary, and the length of its text.
+type word struct{ round, entry, size uint32 }
 
 func (c *Column) reset() {
 	c.kind, c.rows, c.some, c.texts = null, 0, false, 0
@@ -95,45 +97,23 @@ func (c *Column) Dictionary(words int) {
 }
 
 // SizeOfWord is the memory that a word of a dictionary takes in a [Column].
-const SizeOfWord = 8
+const SizeOfWord = 12
 
 // AppendNull adds a NULL.
-func (c *Column) AppendNull() {
-	switch c.kind {
-	case dict:
-		c.codes = append(c.codes, 0)
-	case text:
-		c.lengths = append(c.lengths, 0)
-		c.setNull()
-	case null:
-	default:
-		c.ints = append(c.ints, 0)
-		c.setNull()
-	}
-	c.rows++
-}
-
-func (c *Column) setNull() {
-	for len(c.nulls) <= c.rows/64 {
-		c.nulls = append(c.nulls, 0)
-	}
-	c.nulls[c.rows/64] |= 1 << (c.rows % 64)
-	c.some = true
-}
+func (c *Column) AppendNull() { c.AppendNulls(1) }
 
 // become gives the column its kind, and makes the earlier rows NULL.
 func (c *Column) become(kind Kind) {
 	rows := c.rows
-	c.kind, c.rows = kind, 0
-	for range rows {
-		c.AppendNull()
-	}
+	c.kind, c.rows, c.least, c.most = kind, 0, math.MaxInt64, math.MinInt64
+	c.AppendNulls(rows)
 }
 
 // AppendInt adds a value of any kind but Float.
 func (c *Column) AppendInt(kind Kind, v int64) {
 	if c.kind == kind && inRange(kind, v) {
 		c.ints = append(c.ints, v)
+		c.least, c.most = min(c.least, v), max(c.most, v)
 		c.rows++
 		return
 	}
@@ -197,7 +177,7 @@ func (c *Column) AppendWord(number uint32, p []byte) {
 	}
 	w := &c.words[number]
 	if w.round != c.round {
-		*w = word{c.round, c.entry(p)}
+		*w = word{c.round, c.entry(p), uint32(len(p))}
 	}
 	c.codes = append(c.codes, w.entry)
 	c.texts += len(p)
@@ -315,10 +295,9 @@ func (c *Column) append(dst []byte) []byte {
 		dst = appendFixed(c.appendNulls(dst), c.ints, 8, 0)
 	default:
 		dst = c.appendNulls(dst)
-		least, most := slices.Min(c.ints), slices.Max(c.ints)
-		width := widthOf(uint64(most) - uint64(least)) // the difference of two int64 fits a uint64
-		dst = binary.LittleEndian.AppendUint64(dst, uint64(least))
-		dst = appendFixed(append(dst, byte(width)), c.ints, width, least)
+		width := widthOf(uint64(c.most) - uint64(c.least)) // the difference of two int64 fits a uint64
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(c.least))
+		dst = appendFixed(append(dst, byte(width)), c.ints, width, c.least)
 	}
 	size := uint64(len(dst) - at - room)
 	for i := range room {

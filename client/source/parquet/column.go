@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"slices"
 )
 
 // Types of pages.
@@ -22,9 +21,10 @@ type shared struct {
 	unpacker unpacker
 	head     []byte // heads of pages
 	packed   []byte // a page before it is unpacked
+	blocks   blocks
 }
 
-// column reads one column of the file, row group by row group, page by page and value by value.
+// column reads one column of the file, row group by row group, page by page and block by block.
 type column struct {
 	*shared
 	*place
@@ -36,19 +36,16 @@ type column struct {
 	rest int64 // values of the row group in pages to come
 	left int64 // values of the page
 
-	page     []byte
-	words    []byte   // of the dictionary, as texts
-	ends     []uint32 // words[ends[i]:ends[i+1]] is word i; empty if there is no dictionary
-	last     []byte   // see prefixes
-	values   values
-	rep, def hybrid
+	pageAt   int64
+	pageHead pageHead
+	unread   bool  // the page was not unpacked yet
+	owed     int64 // values of the page that were skipped, and not passed over yet
 
-	block     []uint32 // word numbers of the values that takeSome takes
-	levels    []uint32 // of these values
-	text      []byte   // of the value that is being taken
-	known     bool     // the writer knows the dictionary
-	mostWords int      // in the largest dictionary so far
-	longest   int      // length of the longest word of the dictionary
+	page       []byte
+	last       []byte // memory for texts that are not as they are in the page
+	values     values // nil before the first page of the row group
+	dictionary dictionaryOf
+	rep, def   hybrid
 
 	counts []int // by repetition level less 1: number of the present item
 	ahead  bool  // the repetition level of the next row's first value was read already, into level
@@ -80,8 +77,9 @@ func (c *column) begin(number int, rows int64, meta chunkMeta) error {
 	if err := c.unpacker.read(meta.codec); err != nil {
 		return err
 	}
-	c.meta, c.pos, c.rest, c.left, c.ahead, c.values = meta, meta.from, meta.values, 0, false, nil
-	c.ends = c.ends[:0]
+	c.meta, c.pos, c.rest, c.left, c.ahead = meta, meta.from, meta.values, 0, false
+	c.values, c.unread, c.owed = nil, false, 0
+	c.dictionary.forget()
 	return nil
 }
 
@@ -95,45 +93,11 @@ func (c *column) finish() error {
 
 var errLevels = errors.New("its levels are damaged")
 
-func (c *column) wrong(err error) error { return damaged(c.where, "%w", err) }
-
-// itemOfRow appends the wanted item of the lists that a row has. there is false if the item is NULL or missing.
-func (c *column) itemOfRow(dst []byte) (_ []byte, there bool, err error) {
-	clear(c.counts)
-	for first := true; ; first = false {
-		r, some, err := c.repetition()
-		switch {
-		case err != nil:
-			return dst, false, err
-		case first && (!some || r != 0):
-			return dst, false, c.wrong(errLevels)
-		case !some:
-			return dst, there, nil
-		case !first && r == 0:
-			c.ahead, c.level = true, r
-			return dst, there, nil
-		case r > 0:
-			c.counts[r-1]++
-			clear(c.counts[r:])
-		}
-		c.left--
-		d, err := c.def.next()
-		if err != nil || d > uint32(c.maxDef) {
-			return dst, false, c.wrong(errLevels)
-		}
-		if d < uint32(c.maxDef) {
-			continue
-		}
-		from := len(dst)
-		if dst, err = c.values.append(dst); err != nil {
-			return dst, false, c.wrong(err)
-		}
-		if !slices.Equal(c.counts, c.items) {
-			dst = dst[:from]
-			continue
-		}
-		there = true
+func (c *column) wrong(err error) error {
+	if err == nil || errors.Is(err, ErrDamaged) || errors.Is(err, ErrUnread) {
+		return err
 	}
+	return damaged(c.where, "%w", err)
 }
 
 // repetition returns the level of the next value; some is false at the end of the row group.
@@ -142,13 +106,11 @@ func (c *column) repetition() (r uint32, some bool, err error) {
 		c.ahead = false
 		return c.level, true, nil
 	}
-	if c.left == 0 {
-		if c.rest == 0 {
-			return 0, false, nil
-		}
-		if err := c.nextPage(); err != nil {
-			return 0, false, err
-		}
+	if c.left+c.rest == 0 {
+		return 0, false, nil
+	}
+	if err := c.ready(); err != nil {
+		return 0, false, err
 	}
 	r, err = c.rep.next()
 	if err != nil || r > uint32(c.maxRep) {
@@ -265,7 +227,7 @@ func (t *thrift) numbers(kind byte, wanted map[int]*int64, other func(id int, ki
 	})
 }
 
-// nextPage goes to the next page with values.
+// nextPage goes to the next page with values, and does not read it yet.
 func (c *column) nextPage() error {
 	for {
 		if c.pos >= c.meta.to {
@@ -289,26 +251,18 @@ func (c *column) nextPage() error {
 			if h.values == 0 {
 				continue
 			}
-			if err := c.load(at, &h); err != nil {
-				return c.atPage(at, err)
-			}
+			c.pageAt, c.pageHead, c.unread, c.owed = at, h, true, 0
 			c.rest -= h.values
 			c.left = h.values
 			return nil
 		case h.kind == pageDictionary && h.dict:
-			if len(c.ends) > 0 || c.values != nil {
+			if d := &c.dictionary; d.there || c.rest < c.meta.values {
 				return damaged(c.where, "its dictionary at byte %d is not its first page", at)
 			}
 			if h.encoding != encodingPlain && h.encoding != encodingPlainDictionary {
 				return damaged(c.where, "its dictionary has encoding %d", h.encoding)
 			}
-			p, err := c.read(at, &h, 0)
-			if err == nil {
-				err = c.dictionary(p, h.values)
-			}
-			if err != nil {
-				return c.atPage(at, err)
-			}
+			c.dictionary.there, c.dictionary.at, c.dictionary.head = true, at, h
 		case h.kind == pageData || h.kind == pageData2 || h.kind == pageDictionary:
 			return damaged(c.where, "the head of a page before byte %d is not that of its type", at)
 		}

@@ -172,9 +172,6 @@ func (c *Cutter) Next(buf []byte) (chunk []byte, firstLine uint64, err error) {
 // its column into texts.
 const growth = 8
 
-// valueRoom is an upper bound of the bytes of a value in a short column.
-const valueRoom = 256
-
 // exponent returns e such that a chunk is full at 2^e bytes.
 func (c *Cutter) exponent() int {
 	return min(bits.Len(uint(max(1, min(c.chunkBytes, c.maxRecord/growth))))-1, csv.MaxExponent)
@@ -188,7 +185,7 @@ func (c *Cutter) fill(chunk []byte) ([]byte, error) {
 		c.ahead.Reset()
 	}
 	enough := 1 << c.exponent()
-	atOnce := min(takeRows, max(1, enough/(valueRoom*c.fields)))
+	room := enough / c.fields // for the block of a column
 	for w.Rows() == 0 || w.Size() < enough && w.Rows() < columnar.MaxRows {
 		if c.left == 0 {
 			more, err := c.nextGroup(w.Rows() > 0)
@@ -200,16 +197,17 @@ func (c *Cutter) fill(chunk []byte) ([]byte, error) {
 			}
 			continue
 		}
-		n := c.atOnce(min(atOnce, columnar.MaxRows-w.Rows()))
+		n, err := c.atOnce(min(takeRows, columnar.MaxRows-w.Rows()), room)
+		if err != nil {
+			return nil, err
+		}
 		for i, column := range c.columns {
 			if err := column.take(n, w.Column(i)); err != nil {
 				return nil, err
 			}
 		}
 		for i := len(c.columns); i < c.fields; i++ { // see csv.Alone
-			for range n {
-				w.Column(i).AppendNull()
-			}
+			w.Column(i).AppendNulls(n)
 		}
 		c.left -= int64(n)
 		c.Done += int64(n)
@@ -245,16 +243,16 @@ func (c *Cutter) nextGroup(begun bool) (more bool, err error) {
 	return c.begin()
 }
 
-// atOnce returns how many rows, at most most, are taken of one column before the next. It is one if a value may be long.
-func (c *Cutter) atOnce(most int) int {
-	n := int(min(int64(most), c.left))
+// atOnce returns how many rows, at most most, are taken of one column before the next. If it is more than one, no column takes more than
+// room bytes of the chunk for them.
+func (c *Cutter) atOnce(most, room int) (n int, err error) {
+	n = int(min(int64(most), c.left))
 	for _, column := range c.columns {
-		if n == 1 || !column.short() {
-			return 1
+		if n, err = column.within(n, room); err != nil {
+			break
 		}
-		n = int(min(int64(n), column.left))
 	}
-	return n
+	return n, err
 }
 
 // begin goes to the next row group; more is false at the end of the file.

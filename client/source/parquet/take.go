@@ -1,64 +1,84 @@
 package parquet
 
 import (
-	"math"
+	"fmt"
+	"slices"
 
 	"posta.dev/posta/rows/columnar"
 )
 
-// takeRows is how many rows are taken of one column before the next column, if all values are short.
-const takeRows = 256
+const (
+	// takeRows is how many values of a column are decoded at once, if all of them are short: enough for what a block costs to be little
+	// per value, and few enough for the block to stay in the first-level cache.
+	takeRows = 1024
 
-// shortWord is the largest length, in bytes, of a value's text in a page of which many values are taken at once.
-const shortWord = 64
+	// roomOfBlock bounds the bytes of the texts of more than one value that are decoded at once.
+	roomOfBlock = 1 << 20
 
-// newWords returns by how many words the dictionary exceeds the largest one before.
-func (c *column) newWords() int {
-	more := max(0, len(c.ends)-1-c.mostWords)
-	c.mostWords += more
-	c.known = false
-	return more
+	// numberRoom and fixedRoom are upper bounds of the bytes that a value takes in a chunk, also if it becomes a text there: of those that
+	// travel as numbers, and of others that do not have a length of their own, each of whose bytes is at most fixedTimes bytes of text.
+	numberRoom = 64
+	fixedRoom  = 256
+	fixedTimes = 4
+
+	// wordRoom bounds what a text takes beside its bytes.
+	wordRoom = 16
+)
+
+// blocks is memory for the block that is decoded.
+type blocks struct {
+	bits, ints [takeRows]int64
+	codes      [takeRows]uint32
+	valid      [takeRows / 64]uint64 // a bit for each row whose value is not NULL
+	texts      columnar.Texts
+	text       []byte
 }
 
-// short reports whether all values of the present page are short texts or numbers.
-func (c *column) short() bool {
+// within returns how many of the next n rows, at least one, take at most room bytes in a chunk, as far as that is known without decoding
+// them. If it is one row, it may take more.
+func (c *column) within(n, room int) (int, error) {
 	if c.maxRep > 0 {
-		return false
+		return 1, nil
 	}
-	if c.left == 0 {
-		return false // the next page is not known yet, so one row is taken first
+	if err := c.ready(); err != nil {
+		return 0, err
 	}
-	if _, ok := c.values.(*fromDictionary); ok {
-		return c.longest <= shortWord
+	n = min(n, int(min(c.left, takeRows)))
+	each := numberRoom
+	switch v := c.values.(type) {
+	case *wordNumbers:
+		if c.dictionary.ints == nil {
+			each = wordRoom + c.dictionary.longest
+		}
+	case byteValues:
+		if c.bytes == nil {
+			n, err := v.fit(min(n, max(1, room/wordRoom)), room/2)
+			return n, c.wrong(err)
+		}
+		each = fixedRoom + fixedTimes*c.width
+	default:
+		if c.travels == 0 {
+			each = fixedRoom
+		}
 	}
-	return c.number != nil || c.width > 0 && c.width <= shortWord/4
+	return max(1, min(n, room/each)), nil
 }
 
 // take gives the values of the next n rows to out.
 func (c *column) take(n int, out *columnar.Column) error {
-	if c.maxRep > 0 {
-		for range n {
-			var there bool
-			var err error
-			if c.text, there, err = c.itemOfRow(c.text[:0]); err != nil {
-				return err
-			}
-			if there {
-				out.AppendText(c.text)
-			} else {
-				out.AppendNull()
-			}
-		}
-		return nil
-	}
 	for n > 0 {
-		if c.left == 0 {
-			if err := c.nextPage(); err != nil {
+		if c.maxRep > 0 {
+			if err := c.row(out); err != nil {
 				return err
 			}
+			n--
+			continue
 		}
-		some := int(min(c.left, int64(n), takeRows))
-		if err := c.takeSome(some, out); err != nil {
+		if err := c.ready(); err != nil {
+			return err
+		}
+		some, err := c.block(min(n, int(min(c.left, takeRows))), out)
+		if err != nil {
 			return c.wrong(err)
 		}
 		c.left -= int64(some)
@@ -67,136 +87,234 @@ func (c *column) take(n int, out *columnar.Column) error {
 	return nil
 }
 
-// takeSome is take for at most takeRows values of one page.
-func (c *column) takeSome(n int, out *columnar.Column) error {
-	if c.block == nil {
-		c.block, c.levels = make([]uint32, takeRows), make([]uint32, takeRows)
+// skip passes over the values of the next n rows. Pages without other rows are not unpacked.
+func (c *column) skip(n int64) error {
+	for ; n > 0 && c.maxRep > 0; n-- {
+		if err := c.row(nil); err != nil {
+			return err
+		}
 	}
-	var levels []uint32 // nil if no value is NULL
-	there := n
-	if c.maxDef > 0 {
-		if c.def.run >= n && c.def.value == uint32(c.maxDef) {
-			c.def.run -= n
-		} else {
-			levels = c.levels[:n]
-			if err := c.def.fill(levels); err != nil {
-				return errLevels
-			}
-			there = 0
-			for _, d := range levels {
-				if d > uint32(c.maxDef) {
-					return errLevels
-				}
-				if d == uint32(c.maxDef) {
-					there++
-				}
+	for n > 0 {
+		if c.left == 0 {
+			if err := c.nextPage(); err != nil {
+				return err
 			}
 		}
+		some := min(c.left, n)
+		c.left -= some
+		c.owed += some
+		n -= some
+	}
+	return nil
+}
+
+// ready goes to the next value. If it is in a page that was not unpacked yet, this is done.
+func (c *column) ready() error {
+	if c.left == 0 {
+		if err := c.nextPage(); err != nil {
+			return err
+		}
+	}
+	if c.unread {
+		if err := c.load(c.pageAt, &c.pageHead); err != nil {
+			return c.atPage(c.pageAt, err)
+		}
+		c.unread = false
+	}
+	for c.owed > 0 {
+		n := int(min(c.owed, takeRows))
+		_, there, err := c.levels(n)
+		if err == nil {
+			err = c.values.skip(there)
+		}
+		if err != nil {
+			return c.wrong(err)
+		}
+		c.owed -= int64(n)
+	}
+	return nil
+}
+
+// levels reads the definition levels of n rows. valid has a bit for each, nil if no value is NULL; there counts those that are not.
+func (c *column) levels(n int) (valid []uint64, there int, err error) {
+	if c.maxDef == 0 {
+		return nil, n, nil
+	}
+	valid = c.blocks.valid[:(n+63)/64]
+	if there, err = c.def.equal(valid, n, uint32(c.maxDef)); there == n {
+		valid = nil
+	}
+	return valid, there, err
+}
+
+// block is take for at most n values of the page. It returns how many it has taken.
+func (c *column) block(n int, out *columnar.Column) (int, error) {
+	b := &c.blocks
+	switch v := c.values.(type) {
+	case *wordNumbers:
+		if c.dictionary.ints == nil {
+			n = max(1, min(n, roomOfBlock/(wordRoom+c.dictionary.longest)))
+		}
+	case byteValues:
+		var err error
+		if n, err = v.fit(n, roomOfBlock); err != nil {
+			return 0, err
+		}
+	}
+	valid, there, err := c.levels(n)
+	if err != nil {
+		return 0, err
 	}
 	switch v := c.values.(type) {
-	case *fromDictionary:
-		return c.takeWords(v, levels, there, n, out)
-	case *plain8:
-		if c.kind == kindDouble && levels == nil {
-			return takeFloats(v, n, out)
+	case *wordNumbers:
+		codes := b.codes[:there]
+		if err = v.fill(codes); err == nil {
+			err = c.takeWords(codes, valid, n, out)
+		}
+	case numbers:
+		if err = v.ints(b.bits[:there]); err == nil {
+			err = c.takeNumbers(b.bits[:there], valid, n, out)
+		}
+	case byteValues:
+		if err = v.texts(&b.texts, there); err == nil {
+			c.takeTexts(&b.texts, valid, n, out)
 		}
 	}
-	if v, ok := c.values.(numbers); ok && c.travels != 0 {
-		return c.takeNumbers(v, levels, n, out)
+	return n, err
+}
+
+func (c *column) takeWords(codes []uint32, valid []uint64, n int, out *columnar.Column) error {
+	d := &c.dictionary
+	most := uint32(0)
+	for _, code := range codes {
+		most = max(most, code)
 	}
-	for i := range n {
-		if levels != nil && levels[i] < uint32(c.maxDef) {
-			out.AppendNull()
-			continue
+	switch {
+	case len(codes) > 0 && int64(most) >= int64(d.words):
+		return fmt.Errorf("it refers to word %d of a dictionary of %d", most, d.words)
+	case d.ints != nil:
+		ints := c.blocks.ints[:len(codes)]
+		for i, code := range codes {
+			ints[i] = d.ints[code]
 		}
-		var err error
-		if c.text, err = c.values.append(c.text[:0]); err != nil {
-			return err
-		}
-		out.AppendText(c.text)
+		out.AppendInts(c.travels, ints, valid, n)
+		return nil
+	case !d.known:
+		out.Dictionary(d.words)
+		d.known = true
 	}
+	out.AppendWords(&d.texts, codes, valid, n)
 	return nil
 }
 
-func (c *column) takeWords(v *fromDictionary, levels []uint32, there, n int, out *columnar.Column) error {
-	if !c.known {
-		out.Dictionary(len(c.ends) - 1)
-		c.known = true
-	}
-	words := c.block[:there]
-	if err := v.indexes.fill(words); err != nil {
+// takeNumbers takes the bits of numbers.
+func (c *column) takeNumbers(all []int64, valid []uint64, n int, out *columnar.Column) error {
+	if err := c.inRange(all); err != nil {
 		return err
 	}
-	k := 0
-	for i := range n {
-		if levels != nil && levels[i] < uint32(c.maxDef) {
-			out.AppendNull()
-			continue
+	b := &c.blocks
+	if c.travels != 0 {
+		if c.convert == nil {
+			out.AppendInts(c.travels, all, valid, n)
+			return nil
 		}
-		word := words[k]
-		k++
-		if int64(word)+1 >= int64(len(c.ends)) {
-			return noWord(word, len(c.ends)-1)
+		if ints := b.ints[:len(all)]; c.convert(ints, all) {
+			out.AppendInts(c.travels, ints, valid, n)
+			return nil
 		}
-		out.AppendWord(word, c.words[c.ends[word]:c.ends[word+1]])
 	}
+	eachRow(valid, n, out, func(i int) {
+		var one [1]int64
+		if c.travels != 0 && c.convert(one[:], all[i:i+1]) {
+			out.AppendInt(c.travels, one[0])
+			return
+		}
+		b.text = c.number(b.text[:0], uint64(all[i]))
+		out.AppendText(b.text)
+	})
 	return nil
 }
 
-func takeFloats(v *plain8, n int, out *columnar.Column) error {
-	for range n {
-		bits, err := v.next()
-		if err != nil {
-			return err
-		}
-		out.AppendFloat(math.Float64frombits(bits))
+func (c *column) takeTexts(all *columnar.Texts, valid []uint64, n int, out *columnar.Column) {
+	b := &c.blocks
+	if c.bytes == nil {
+		out.AppendTexts(all, valid, n)
+		return
 	}
-	return nil
+	if c.ints != nil {
+		if ints := b.ints[:len(all.From)]; c.ints(ints, all) {
+			out.AppendInts(c.travels, ints, valid, n)
+			return
+		}
+	}
+	eachRow(valid, n, out, func(i int) {
+		one := columnar.Texts{Bytes: all.Bytes, From: all.From[i : i+1], To: all.To[i : i+1]}
+		var v [1]int64
+		if c.ints != nil && c.ints(v[:], &one) {
+			out.AppendInt(c.travels, v[0])
+			return
+		}
+		b.text = c.bytes(b.text[:0], all.Bytes[all.From[i]:all.To[i]])
+		out.AppendText(b.text)
+	})
 }
 
-func (c *column) takeNumbers(v numbers, levels []uint32, n int, out *columnar.Column) error {
-	kind, short := c.travels, c.width == 4
-	for i := range n {
-		if levels != nil && levels[i] < uint32(c.maxDef) {
+// eachRow calls take with the index of each value that is there, and appends the NULLs between them.
+func eachRow(valid []uint64, n int, out *columnar.Column, take func(i int)) {
+	i := 0
+	for row := range n {
+		if valid != nil && valid[row/64]>>(row%64)&1 == 0 {
 			out.AppendNull()
 			continue
 		}
-		bits, err := v.next()
-		if err == nil && c.fits != nil {
-			err = c.fits(bits)
-		}
-		if err != nil {
+		take(i)
+		i++
+	}
+}
+
+// row takes the wanted item of the lists that a row has, and passes over the others. If out is nil, it passes over all.
+func (c *column) row(out *columnar.Column) error {
+	clear(c.counts)
+	there := false
+	for first := true; ; first = false {
+		r, some, err := c.repetition()
+		switch {
+		case err != nil:
 			return err
-		}
-		value := int64(bits)
-		if short && c.above {
-			value = int64(uint32(bits))
-		} else if short {
-			value = int64(int32(bits))
-		}
-		if kind == columnar.Micros {
-			micros, ok := c.micros(value)
-			if !ok {
-				c.text = c.number(c.text[:0], bits)
-				out.AppendText(c.text)
-				continue
+		case first && (!some || r != 0):
+			return c.wrong(errLevels)
+		case !some || !first && r == 0:
+			c.ahead, c.level = some, r
+			if !there && out != nil {
+				out.AppendNull()
 			}
-			value = micros
+			return nil
+		case r > 0:
+			c.counts[r-1]++
+			clear(c.counts[r:])
 		}
-		out.AppendInt(kind, value)
+		wanted := out != nil && slices.Equal(c.counts, c.items)
+		if there, err = c.item(out, wanted, there); err != nil {
+			return c.wrong(err)
+		}
 	}
-	return nil
 }
 
-// micros returns a time in microseconds; ok is false if it is not a whole number of them, or too large for an int64. columnar.Column keeps
-// only years of four digits as a time, and others as text.
-func (c *column) micros(v int64) (micros int64, ok bool) {
-	switch unit := c.tick; unit {
-	case 0:
-		return v / 1000, v%1000 == 0
-	case 1:
-		return v, true
-	default:
-		return v * unit, -math.MaxInt64/unit < v && v < math.MaxInt64/unit
+// item takes an item, or passes over it.
+func (c *column) item(out *columnar.Column, wanted, there bool) (bool, error) {
+	c.left--
+	d, err := c.def.next()
+	switch {
+	case err != nil || d > uint32(c.maxDef):
+		return there, errLevels
+	case d < uint32(c.maxDef):
+		return there, nil
+	case !wanted:
+		return there, c.values.skip(1)
 	}
+	maxDef := c.maxDef
+	c.maxDef = 0 // the level was read
+	_, err = c.block(1, out)
+	c.maxDef = maxDef
+	return true, err
 }

@@ -37,13 +37,17 @@ const (
 // texts says how the values of a column become texts: by number for types of at most eight bytes, by bytes for the others.
 type texts struct {
 	number func(dst []byte, bits uint64) []byte
-	bytes  func(dst, value []byte) []byte
-	width  int // bytes of a value; 0 if each value has its own length
+	bytes  func(dst, value []byte) []byte // nil if the bytes are the text
+	width  int                            // bytes of a value; 0 if each value has its own length
 
-	travels columnar.Kind      // the kind as which values are sent; 0 if they are sent as texts
-	tick    int64              // of times that are sent as microseconds: the unit, in microseconds; 0 for nanoseconds
-	above   bool               // numbers are unsigned
-	fits    func(uint64) error // returns an error for numbers outside of a type of 8 or 16 bits; nil if all numbers fit
+	// travels is the kind as which values are sent; 0 if they are sent as texts. convert makes what is sent from the bits of numbers, nil if
+	// they are the same, and ints from bytes. Both return false if some of the values have to be sent as texts.
+	travels columnar.Kind
+	convert func(dst, bits []int64) bool
+	ints    func(dst []int64, values *columnar.Texts) bool
+
+	narrow      bool // numbers are from least to most, by their type
+	least, most int64
 }
 
 // meaning returns the logical type of an element, or the one that its converted type stands for.
@@ -80,19 +84,21 @@ func textsOf(e *element) (t texts, err error) {
 	switch e.kind {
 	case kindBool:
 		t.number = func(dst []byte, v uint64) []byte { return strconv.AppendBool(dst, v != 0) }
+		t.travels = columnar.Bool
 	case kindInt32, kindInt64:
 		t.width = 4
 		if e.kind == kindInt64 {
 			t.width = 8
 		}
 		t.number = integer(logical, unit, unsigned, scale, t.width == 4)
-		t.above = unsigned
-		t.fits = e.fits(unsigned)
-		t.travels, t.tick = typed(logical, unit, unsigned, scale, t.width == 4)
+		t.least, t.most, t.narrow = e.ends(unsigned)
+		t.travels, t.convert = typed(logical, unit, unsigned, scale, t.width == 4)
 	case kindInt96:
 		t.width, t.bytes = 12, appendInt96
+		t.travels, t.ints = columnar.Nanos, moments
 	case kindFloat:
 		t.width = 4
+		t.travels, t.convert = columnar.Float, floats
 		t.number = func(dst []byte, v uint64) []byte {
 			return columnar.AppendFloat(dst, float64(math.Float32frombits(uint32(v))), 32)
 		}
@@ -103,8 +109,8 @@ func textsOf(e *element) (t texts, err error) {
 		if t.width, t.bytes, err = bytesOf(e, logical, scale); err != nil {
 			return t, err
 		}
-		if t.bytes == nil { // the bytes of values are the text
-			t.bytes = func(dst, value []byte) []byte { return append(dst, value...) }
+		if logical == logicalDecimal && scale <= columnar.MaxScale {
+			t.travels, t.ints = kindOfDecimal(scale), decimals
 		}
 	}
 	if logical == logicalDecimal && (scale < 0 || scale > maxDecimalDigits) {
@@ -136,44 +142,63 @@ func bytesOf(e *element, logical, scale int) (width int, made func(dst, value []
 	return width, made, nil
 }
 
-// typed returns the kind as which integers are sent, so that their text is that of [integer], and the unit of times.
-func typed(logical, unit int, unsigned bool, scale int, short bool) (columnar.Kind, int64) {
+// typed returns the kind as which integers are sent, so that their text is that of [integer], and texts.convert.
+func typed(logical, unit int, unsigned bool, scale int, short bool) (columnar.Kind, func(dst, bits []int64) bool) {
 	switch {
-	case logical == logicalDecimal && scale > 0 && scale <= columnar.MaxScale:
-		return columnar.Decimal(scale), 0
-	case logical == logicalDecimal && scale > 0 || logical == logicalTime && unit > 0 || unsigned && !short:
-		return 0, 0
+	case logical == logicalDecimal && scale > columnar.MaxScale || logical == logicalTime && unit > 0:
+		return 0, nil
+	case logical == logicalDecimal:
+		return kindOfDecimal(scale), nil
 	case logical == logicalDate && short:
-		return columnar.Days, 0
+		return columnar.Days, nil
 	case logical == logicalTimestamp && unit == 1:
-		return columnar.Micros, 1000
+		return columnar.Micros, thousandfold
 	case logical == logicalTimestamp && unit == 2:
-		return columnar.Micros, 1
+		return columnar.Micros, nil
 	case logical == logicalTimestamp && unit > 0:
-		return columnar.Micros, 0
+		return columnar.Nanos, nil
+	case unsigned && short:
+		return columnar.Int, unsigned32
+	case unsigned:
+		return columnar.Int, unsigned64
 	}
-	return columnar.Int, 0
+	return columnar.Int, nil
 }
 
-// fits returns texts.fits for integers that have fewer bits than their physical type.
-func (e *element) fits(unsigned bool) func(uint64) error {
+// kindOfDecimal returns the kind of a decimal of a scale, which may be that of an integer, or wrong.
+func kindOfDecimal(scale int) columnar.Kind {
+	if scale <= 0 {
+		return columnar.Int
+	}
+	return columnar.Decimal(scale)
+}
+
+// ends returns the range of integers that have fewer bits than their physical type; narrow is false for others.
+func (e *element) ends(unsigned bool) (least, most int64, narrow bool) {
 	bits := e.bits
 	if e.logical == 0 {
 		bits = map[int64]int64{11: 8, 12: 16, 15: 8, 16: 16}[e.converted] // UINT_8, UINT_16, INT_8, INT_16
 	}
 	if e.kind != kindInt32 || bits != 8 && bits != 16 {
-		return nil
+		return 0, 0, false
 	}
-	least, most := -int64(1)<<(bits-1), int64(1)<<(bits-1)-1
 	if unsigned {
-		least, most = 0, int64(1)<<bits-1
+		return 0, int64(1)<<bits - 1, true
 	}
-	return func(v uint64) error {
-		if n := int64(int32(v)); n < least || n > most {
-			return fmt.Errorf("it has the number %d, and its type goes from %d to %d", n, least, most)
-		}
+	return -int64(1) << (bits - 1), int64(1)<<(bits-1) - 1, true
+}
+
+// inRange returns an error if a number is outside of its type.
+func (t *texts) inRange(all []int64) error {
+	if !t.narrow {
 		return nil
 	}
+	for _, n := range all {
+		if n < t.least || n > t.most {
+			return fmt.Errorf("it has the number %d, and its type goes from %d to %d", n, t.least, t.most)
+		}
+	}
+	return nil
 }
 
 // integer returns the function that turns an integer into text.

@@ -20,16 +20,26 @@ const (
 	encodingSplit           = 9
 )
 
-// values reads the values of a page one after the other, and appends each as a field.
+// values reads the values of a page, in blocks of at most takeRows. It is one of numbers, byteValues and *wordNumbers.
 type values interface {
-	append(dst []byte) ([]byte, error)
+	// skip passes over values.
+	skip(n int) error
 }
 
-// numbers are values that can also be read as numbers.
+// numbers are values of at most eight bytes.
 type numbers interface {
 	values
-	// next returns the bits of the next value.
-	next() (uint64, error)
+	// ints reads the bits of as many values as out has room for. Those of four bytes are taken as signed.
+	ints(out []int64) error
+}
+
+// byteValues are values that are bytes.
+type byteValues interface {
+	values
+	// texts reads n values into out. They are valid until the next call.
+	texts(out *columnar.Texts, n int) error
+	// fit returns how many of the next n values, at least 1, have at most room bytes together. There may be fewer than n.
+	fit(n, room int) (int, error)
 }
 
 // open returns the reader of a data page's values.
@@ -37,30 +47,34 @@ func (c *column) open(encoding int64, p []byte) (values, error) {
 	number := c.texts.number != nil
 	switch {
 	case encoding == encodingPlainDictionary || encoding == encodingDictionary:
-		if len(c.ends) == 0 {
+		if !c.dictionary.there {
 			return nil, errors.New("it refers to a dictionary, and there is none")
 		}
 		if len(p) == 0 || p[0] > 32 {
 			return nil, errors.New("its numbers of words of the dictionary have no size")
 		}
-		return &fromDictionary{column: c, indexes: hybrid{p: p[1:], width: uint(p[0])}}, nil
+		if err := c.loadDictionary(); err != nil {
+			return nil, err
+		}
+		return &wordNumbers{hybrid{p: p[1:], width: uint(p[0])}}, nil
 	case encoding == encodingPlain:
 		return c.plain(p), nil
 	case encoding == encodingRLE && c.kind == kindBool:
 		if len(p) < 4 {
 			return nil, errFew
 		}
-		return &repeatedBools{c.texts, newHybrid(p[4:], 1)}, nil
+		return &repeatedBools{newHybrid(p[4:], 1)}, nil
 	case encoding == encodingDelta && number && (c.kind == kindInt32 || c.kind == kindInt64):
 		d, err := newDelta(p)
-		return &differences{c.texts, d}, err
+		return &differences{d, c.kind == kindInt32}, err
 	case encoding == encodingDeltaLength && c.kind == kindBytes:
-		return newLengths(c.texts, p)
+		return newLengths(p)
 	case encoding == encodingDeltaBytes && !number:
 		return newPrefixes(c, p)
-	case encoding == encodingSplit && c.texts.width > 0:
-		n := len(p) / c.texts.width
-		return &byteSplit{texts: c.texts, p: p, n: n, value: make([]byte, c.texts.width)}, nil
+	case encoding == encodingSplit && number:
+		return &splitNumbers{p: p, n: len(p) / c.width, width: c.width}, nil
+	case encoding == encodingSplit && c.width > 0:
+		return &splitBytes{column: c, p: p, n: len(p) / c.width}, nil
 	}
 	return nil, fmt.Errorf("%w: its values are encoded in a way that is not read here (encoding %d)", ErrUnread, encoding)
 }
@@ -69,214 +83,341 @@ func (c *column) open(encoding int64, p []byte) (values, error) {
 func (c *column) plain(p []byte) values {
 	switch {
 	case c.kind == kindBool:
-		return &plainBools{c.texts, p, 0}
-	case c.texts.number != nil && c.texts.width == 4:
-		return &plain4{c.texts, p}
+		return &plainBools{p: p}
+	case c.texts.number != nil && c.width == 4:
+		return &plain4{p}
 	case c.texts.number != nil:
-		return &plain8{c.texts, p}
-	case c.texts.width > 0:
-		return &plainFixed{c.texts, p}
+		return &plain8{p}
+	case c.width > 0:
+		return &plainFixed{p: p, width: c.width}
 	}
-	return &plainBytes{c.texts, p}
+	return &plainBytes{p: p}
 }
 
-type plain4 struct {
-	texts
-	p []byte
-}
+// wordNumbers reads numbers of words in the column's dictionary.
+type wordNumbers struct{ hybrid }
 
-func (v *plain4) next() (uint64, error) {
-	if len(v.p) < 4 {
-		return 0, errFew
-	}
-	n := uint64(binary.LittleEndian.Uint32(v.p))
-	v.p = v.p[4:]
-	return n, nil
-}
+type plain4 struct{ p []byte }
 
-func (v *plain4) append(dst []byte) ([]byte, error) { return v.appendNumber(dst, v) }
-
-func (t *texts) appendNumber(dst []byte, of numbers) ([]byte, error) {
-	n, err := of.next()
-	if err == nil && t.fits != nil {
-		err = t.fits(n)
-	}
-	if err != nil {
-		return dst, err
-	}
-	return t.number(dst, n), nil
-}
-
-type plain8 struct {
-	texts
-	p []byte
-}
-
-func (v *plain8) next() (uint64, error) {
-	if len(v.p) < 8 {
-		return 0, errFew
-	}
-	n := binary.LittleEndian.Uint64(v.p)
-	v.p = v.p[8:]
-	return n, nil
-}
-
-func (v *plain8) append(dst []byte) ([]byte, error) { return v.appendNumber(dst, v) }
-
-type plainFixed struct {
-	texts
-	p []byte
-}
-
-func (v *plainFixed) append(dst []byte) ([]byte, error) {
-	if len(v.p) < v.width {
-		return dst, errFew
-	}
-	dst = v.bytes(dst, v.p[:v.width])
-	v.p = v.p[v.width:]
-	return dst, nil
-}
-
-type plainBytes struct {
-	texts
-	p []byte
-}
-
-func (v *plainBytes) append(dst []byte) ([]byte, error) {
-	if len(v.p) < 4 {
-		return dst, errFew
-	}
-	n := binary.LittleEndian.Uint32(v.p)
-	if uint64(n) > uint64(len(v.p)-4) {
-		return dst, errFew
-	}
-	dst = v.bytes(dst, v.p[4:4+n])
-	v.p = v.p[4+n:]
-	return dst, nil
-}
-
-type plainBools struct {
-	texts
-	p []byte
-	i uint
-}
-
-func (v *plainBools) append(dst []byte) ([]byte, error) {
-	if len(v.p) == 0 {
-		return dst, errFew
-	}
-	dst = v.number(dst, uint64(v.p[0]>>v.i&1))
-	if v.i++; v.i == 8 {
-		v.p, v.i = v.p[1:], 0
-	}
-	return dst, nil
-}
-
-type repeatedBools struct {
-	texts
-	h hybrid
-}
-
-func (v *repeatedBools) append(dst []byte) ([]byte, error) {
-	b, err := v.h.next()
-	if err != nil {
-		return dst, err
-	}
-	return v.number(dst, uint64(b)), nil
-}
-
-type differences struct {
-	texts
-	d delta
-}
-
-func (v *differences) next() (uint64, error) {
-	n, err := v.d.next()
-	return uint64(n), err
-}
-
-func (v *differences) append(dst []byte) ([]byte, error) { return v.appendNumber(dst, v) }
-
-// byteSplit reads BYTE_STREAM_SPLIT: the first bytes of all values, then the second bytes of all, and so on.
-type byteSplit struct {
-	texts
-	p     []byte
-	n, i  int
-	value []byte
-}
-
-func (v *byteSplit) gather() error {
-	if v.i == v.n {
+func (v *plain4) ints(out []int64) error {
+	if len(v.p) < 4*len(out) {
 		return errFew
 	}
-	for k := range v.value {
-		v.value[k] = v.p[k*v.n+v.i]
+	p := v.p[:4*len(out)]
+	v.p = v.p[len(p):]
+	for i := range out {
+		out[i] = int64(int32(binary.LittleEndian.Uint32(p)))
+		p = p[4:]
 	}
-	v.i++
 	return nil
 }
 
-// next is for values that are numbers.
-func (v *byteSplit) next() (uint64, error) {
-	if err := v.gather(); err != nil {
-		return 0, err
+func (v *plain4) skip(n int) error { return cut(&v.p, 4, n) }
+
+// cut takes n values of width bytes away.
+func cut(p *[]byte, width, n int) error {
+	if len(*p)/width < n {
+		return errFew
 	}
-	if v.width == 4 {
-		return uint64(binary.LittleEndian.Uint32(v.value)), nil
-	}
-	return binary.LittleEndian.Uint64(v.value), nil
+	*p = (*p)[width*n:]
+	return nil
 }
 
-func (v *byteSplit) append(dst []byte) ([]byte, error) {
-	if v.number != nil {
-		return v.appendNumber(dst, v)
+type plain8 struct{ p []byte }
+
+func (v *plain8) ints(out []int64) error {
+	if len(v.p) < 8*len(out) {
+		return errFew
 	}
-	if err := v.gather(); err != nil {
-		return dst, err
+	p := v.p[:8*len(out)]
+	v.p = v.p[len(p):]
+	for i := range out {
+		out[i] = int64(binary.LittleEndian.Uint64(p))
+		p = p[8:]
 	}
-	return v.bytes(dst, v.value), nil
+	return nil
+}
+
+func (v *plain8) skip(n int) error { return cut(&v.p, 8, n) }
+
+type plainBools struct {
+	p  []byte
+	at int // bit of p
+}
+
+func (v *plainBools) ints(out []int64) error {
+	if 8*len(v.p)-v.at < len(out) {
+		return errFew
+	}
+	unpack(out, v.p, v.at, 1)
+	v.at += len(out)
+	return nil
+}
+
+func (v *plainBools) skip(n int) error {
+	if 8*len(v.p)-v.at < n {
+		return errFew
+	}
+	v.at += n
+	return nil
+}
+
+type repeatedBools struct{ hybrid }
+
+func (v *repeatedBools) ints(out []int64) error {
+	var block [64]uint32
+	for len(out) > 0 {
+		some := block[:min(len(block), len(out))]
+		if err := v.fill(some); err != nil {
+			return err
+		}
+		for i, b := range some {
+			out[i] = int64(b)
+		}
+		out = out[len(some):]
+	}
+	return nil
+}
+
+type differences struct {
+	d     delta
+	short bool // of four bytes
+}
+
+func (v *differences) ints(out []int64) error {
+	err := v.d.ints(out)
+	if v.short { // the sums may be beyond the four bytes
+		for i, n := range out {
+			out[i] = int64(int32(n))
+		}
+	}
+	return err
+}
+
+func (v *differences) skip(n int) error {
+	var block [64]int64
+	for ; n > 0; n -= len(block) {
+		if err := v.d.ints(block[:min(n, len(block))]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// splitNumbers reads BYTE_STREAM_SPLIT: the first bytes of all values, then the second bytes of all, and so on.
+type splitNumbers struct {
+	p     []byte
+	n, at int
+	width int
+}
+
+func (v *splitNumbers) ints(out []int64) error {
+	if v.n-v.at < len(out) {
+		return errFew
+	}
+	stream := func(k int) []byte { return v.p[k*v.n+v.at:][:len(out)] }
+	a, b, c, d := stream(0), stream(1), stream(2), stream(3)
+	for i := range out {
+		out[i] = int64(int32(uint32(a[i]) | uint32(b[i])<<8 | uint32(c[i])<<16 | uint32(d[i])<<24))
+	}
+	if v.width == 8 {
+		a, b, c, d = stream(4), stream(5), stream(6), stream(7)
+		for i := range out {
+			out[i] = out[i]&0xffffffff | int64(uint32(a[i])|uint32(b[i])<<8|uint32(c[i])<<16|uint32(d[i])<<24)<<32
+		}
+	}
+	v.at += len(out)
+	return nil
+}
+
+func (v *splitNumbers) skip(n int) error {
+	if v.n-v.at < n {
+		return errFew
+	}
+	v.at += n
+	return nil
+}
+
+// splitBytes is splitNumbers for values that are bytes.
+type splitBytes struct {
+	column *column
+	p      []byte
+	n, at  int
+}
+
+func (v *splitBytes) texts(out *columnar.Texts, n int) (err error) {
+	if v.n-v.at < n {
+		return errFew
+	}
+	c := v.column
+	if c.last, err = c.memory.grow(c.last, n*c.width); err != nil {
+		return err
+	}
+	for k := range c.width {
+		for i, b := range v.p[k*v.n+v.at:][:n] {
+			c.last[i*c.width+k] = b
+		}
+	}
+	v.at += n
+	out.Fixed(c.last, c.width, n)
+	return nil
+}
+
+func (v *splitBytes) fit(n, room int) (int, error) { return max(1, min(n, room/v.column.width)), nil }
+
+func (v *splitBytes) skip(n int) error {
+	if v.n-v.at < n {
+		return errFew
+	}
+	v.at += n
+	return nil
+}
+
+type plainFixed struct {
+	p     []byte
+	width int
+}
+
+func (v *plainFixed) texts(out *columnar.Texts, n int) error {
+	p := v.p
+	if err := v.skip(n); err != nil {
+		return err
+	}
+	out.Fixed(p, v.width, n)
+	return nil
+}
+
+func (v *plainFixed) fit(n, room int) (int, error) { return max(1, min(n, room/v.width)), nil }
+
+func (v *plainFixed) skip(n int) error { return cut(&v.p, v.width, n) }
+
+type plainBytes struct {
+	p  []byte
+	at int
+}
+
+// after returns where the value that begins at a byte, with its length, ends; ok is false if it does not end in p.
+func (v *plainBytes) after(at int) (end int, ok bool) {
+	if len(v.p)-at < 4 {
+		return 0, false
+	}
+	n := binary.LittleEndian.Uint32(v.p[at:])
+	return at + 4 + int(n), uint64(n) <= uint64(len(v.p)-at-4)
+}
+
+func (v *plainBytes) texts(out *columnar.Texts, n int) error {
+	out.Make(v.p, n)
+	for i := range n {
+		end, ok := v.after(v.at)
+		if !ok {
+			return errFew
+		}
+		out.From[i], out.To[i] = uint32(v.at+4), uint32(end)
+		v.at = end
+	}
+	return nil
+}
+
+func (v *plainBytes) fit(n, room int) (int, error) {
+	at, ok := v.at, true
+	for i := range n {
+		if at, ok = v.after(at); !ok {
+			return n, nil
+		}
+		if at-v.at-4*(i+1) > room {
+			return max(1, i), nil
+		}
+	}
+	return n, nil
+}
+
+func (v *plainBytes) skip(n int) error {
+	ok := true
+	for range n {
+		if v.at, ok = v.after(v.at); !ok {
+			return errFew
+		}
+	}
+	return nil
 }
 
 // lengths reads DELTA_LENGTH_BYTE_ARRAY: the lengths of all values, then the values.
 type lengths struct {
-	texts
-	d delta
-	p []byte
+	ahead
+	p  []byte
+	at int
 }
 
-func newLengths(t texts, p []byte) (*lengths, error) {
+func newLengths(p []byte) (*lengths, error) {
 	d, err := newDelta(p)
 	if err != nil {
 		return nil, err
 	}
 	end, err := d.end()
-	return &lengths{t, d, p[end:]}, err
+	return &lengths{ahead: ahead{d: d}, p: p[end:]}, err
 }
 
-func (v *lengths) next() ([]byte, error) {
-	n, err := v.d.next()
-	if err != nil || n < 0 || n > int64(len(v.p)) {
-		return nil, errFew
-	}
-	value := v.p[:n]
-	v.p = v.p[n:]
-	return value, nil
-}
-
-func (v *lengths) append(dst []byte) ([]byte, error) {
-	value, err := v.next()
+func (v *lengths) texts(out *columnar.Texts, n int) error {
+	all, err := v.take(n)
 	if err != nil {
-		return dst, err
+		return err
 	}
-	return v.bytes(dst, value), nil
+	out.Make(v.p, n)
+	for i, size := range all {
+		if size < 0 || size > int64(len(v.p)-v.at) {
+			return errFew
+		}
+		out.From[i], out.To[i] = uint32(v.at), uint32(v.at+int(size))
+		v.at += int(size)
+	}
+	return nil
 }
 
-// prefixes reads DELTA_BYTE_ARRAY: for each value the length of the prefix that it shares with the value before, and the rest.
+func (v *lengths) fit(n, room int) (int, error) {
+	all, err := v.look(n)
+	return fitting(n, room, all, nil), err
+}
+
+// fitting returns how many of n values have at most room bytes together. The length of a value is the sum of two lengths, or one.
+// Impossible lengths are found when the values are taken.
+func fitting(n, room int, lengths, more []int64) int {
+	sum := int64(0)
+	for i, size := range lengths {
+		if i < len(more) {
+			size += more[i]
+		}
+		if sum += size; size < 0 || sum > int64(room) {
+			return max(1, i)
+		}
+	}
+	return n
+}
+
+func (v *lengths) skip(n int) error {
+	for n > 0 {
+		all, err := v.take(min(n, takeRows))
+		if err != nil {
+			return err
+		}
+		for _, size := range all {
+			if size < 0 || size > int64(len(v.p)-v.at) {
+				return errFew
+			}
+			v.at += int(size)
+		}
+		n -= len(all)
+	}
+	return nil
+}
+
+// prefixes reads DELTA_BYTE_ARRAY: for each value the length of the prefix that it shares with the value before, and the rest. made ends
+// with the value before.
 type prefixes struct {
-	texts
-	d    delta
-	rest *lengths
-	last []byte
+	column *column
+	shared ahead
+	rest   *lengths
+	made   []byte
+	before int // where that value begins
 }
 
 func newPrefixes(c *column, p []byte) (*prefixes, error) {
@@ -288,79 +429,78 @@ func newPrefixes(c *column, p []byte) (*prefixes, error) {
 	if err != nil {
 		return nil, err
 	}
-	rest, err := newLengths(c.texts, p[end:])
+	rest, err := newLengths(p[end:])
 	if err != nil {
 		return nil, err
 	}
-	// No value is longer than all rests together. One byte more makes memory of a page of empty texts: nil would be NULL.
-	c.last, err = c.memory.grow(c.last, len(rest.p)+1)
-	return &prefixes{texts: c.texts, d: d, rest: rest, last: c.last[:0]}, err
+	return &prefixes{column: c, shared: ahead{d: d}, rest: rest, made: c.last[:0]}, nil
 }
 
-func (v *prefixes) append(dst []byte) ([]byte, error) {
-	n, err := v.d.next()
-	if err != nil || n < 0 || n > int64(len(v.last)) {
-		return dst, errFew
-	}
-	rest, err := v.rest.next()
+func (v *prefixes) texts(out *columnar.Texts, n int) error {
+	all, err := v.shared.take(n)
 	if err != nil {
-		return dst, err
+		return err
 	}
-	v.last = append(v.last[:n], rest...)
-	if v.width > 0 && len(v.last) != v.width {
-		return dst, errors.New("it has a value of another size than the column's")
-	}
-	return v.bytes(dst, v.last), nil
-}
-
-// fromDictionary reads numbers of words in the column's dictionary.
-type fromDictionary struct {
-	column  *column
-	indexes hybrid
-}
-
-func (v *fromDictionary) append(dst []byte) ([]byte, error) {
-	i, err := v.indexes.next()
-	if err != nil {
-		return dst, err
+	if err := v.rest.texts(out, n); err != nil {
+		return err
 	}
 	c := v.column
-	if int64(i)+1 >= int64(len(c.ends)) {
-		return dst, noWord(i, len(c.ends)-1)
-	}
-	return append(dst, c.words[c.ends[i]:c.ends[i+1]]...), nil
-}
-
-func noWord(i uint32, words int) error {
-	return fmt.Errorf("it refers to word %d of a dictionary of %d", i, words)
-}
-
-// dictionary turns the words of a dictionary page into texts.
-func (c *column) dictionary(p []byte, n int64) error {
-	if n < 0 || n > int64(len(p))*8 {
-		return fmt.Errorf("it says that there are %d words in %d bytes", n, len(p))
-	}
-	if more := int(n) + 1 - cap(c.ends); more > 0 {
-		if err := c.memory.charge(4 * more); err != nil {
+	v.made = v.made[:copy(v.made, v.made[v.before:])]
+	v.before = 0
+	for i, size := range all {
+		rest := out.Bytes[out.From[i]:out.To[i]]
+		if size < 0 || size > int64(len(v.made)-v.before) {
+			return errFew
+		}
+		begin, end := len(v.made), len(v.made)+int(size)+len(rest)
+		if err := c.room(&v.made, end); err != nil {
 			return err
 		}
-		c.ends = make([]uint32, 0, n+1)
+		v.made = append(append(v.made, v.made[v.before:v.before+int(size)]...), rest...)
+		v.before = begin
+		out.From[i], out.To[i] = uint32(begin), uint32(end)
+		if c.width > 0 && end-begin != c.width {
+			return errors.New("it has a value of another size than the column's")
+		}
 	}
-	c.words, c.ends, c.longest = c.words[:0], append(c.ends[:0], 0), 0
-	from := c.plain(p)
-	for range n {
-		before := cap(c.words)
-		var err error
-		if c.words, err = from.append(c.words); err != nil {
+	out.Bytes = v.made
+	return nil
+}
+
+// room makes room for n bytes, in memory that the column keeps for its next page.
+func (c *column) room(p *[]byte, n int) error {
+	if n <= cap(*p) {
+		return nil
+	}
+	var err error
+	if c.last, err = c.memory.grow(*p, max(n, 2*cap(*p))); err == nil {
+		copy(c.last, *p)
+		*p = c.last[:len(*p)]
+	}
+	return err
+}
+
+func (v *prefixes) fit(n, room int) (int, error) {
+	shared, err := v.shared.look(n)
+	if err != nil {
+		return 0, err
+	}
+	rest, err := v.rest.look(n)
+	return fitting(n, room, shared, rest), err
+}
+
+// skip makes the values, because those that follow begin with parts of them.
+func (v *prefixes) skip(n int) error {
+	var out columnar.Texts
+	for n > 0 {
+		k, err := v.fit(min(n, takeRows), roomOfBlock)
+		if err == nil {
+			err = v.texts(&out, k)
+		}
+		if err != nil {
 			return err
 		}
-		if more := cap(c.words) - before; more > 0 {
-			if err := c.memory.charge(more); err != nil {
-				return err
-			}
-		}
-		c.longest = max(c.longest, len(c.words)-int(c.ends[len(c.ends)-1]))
-		c.ends = append(c.ends, uint32(len(c.words)))
+		n -= k
 	}
-	return c.memory.charge(columnar.SizeOfWord * c.newWords())
+	return nil
 }
