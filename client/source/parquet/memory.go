@@ -11,15 +11,20 @@ const maxPage = 64 << 20
 // budget counts the bytes of memory in use, against their limit.
 type budget struct{ used, limit int }
 
-// grow returns n bytes, in the memory of p if that is large enough. Their content is undefined.
+// grow returns n bytes, in the memory of p if that is large enough. Their content is undefined. New memory is a little larger, because the
+// next page often is.
 func (b *budget) grow(p []byte, n int) ([]byte, error) {
 	if n <= cap(p) {
 		return p[:n], nil
 	}
-	if err := b.charge(n - cap(p)); err != nil {
+	size := n + n/8
+	if size-cap(p) > b.limit-b.used {
+		size = n
+	}
+	if err := b.charge(size - cap(p)); err != nil {
 		return nil, err
 	}
-	return make([]byte, n), nil
+	return make([]byte, n, size), nil
 }
 
 // charge counts n bytes as used, or fails if the limit is reached.

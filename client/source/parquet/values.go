@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sort"
 
 	"posta.dev/posta/rows/columnar"
 )
@@ -291,52 +292,68 @@ func (v *plainFixed) fit(n, room int) (int, error) { return max(1, min(n, room/v
 
 func (v *plainFixed) skip(n int) error { return cut(&v.p, v.width, n) }
 
+// plainBytes are values with their lengths before them. The ends of values are found once, before the values are taken.
 type plainBytes struct {
-	p  []byte
-	at int
+	p     []byte
+	at    int
+	ends  []uint32 // of the next values
+	found int      // where the last of them ends
 }
 
-// after returns where the value that begins at a byte, with its length, ends; ok is false if it does not end in p.
-func (v *plainBytes) after(at int) (end int, ok bool) {
-	if len(v.p)-at < 4 {
-		return 0, false
+// look finds the ends of the next n values, or of all that are left if they are fewer.
+func (v *plainBytes) look(n int) []uint32 {
+	if len(v.ends) == 0 {
+		v.found = v.at
 	}
-	n := binary.LittleEndian.Uint32(v.p[at:])
-	return at + 4 + int(n), uint64(n) <= uint64(len(v.p)-at-4)
+	for at := v.found; len(v.ends) < n; v.found = at {
+		if len(v.p)-at < 4 {
+			return v.ends
+		}
+		size := binary.LittleEndian.Uint32(v.p[at:])
+		if at += 4; uint64(size) > uint64(len(v.p)-at) {
+			return v.ends
+		}
+		at += int(size)
+		v.ends = append(v.ends, uint32(at))
+	}
+	return v.ends[:n]
 }
 
 func (v *plainBytes) texts(out *columnar.Texts, n int) error {
-	out.Make(v.p, n)
-	for i := range n {
-		end, ok := v.after(v.at)
-		if !ok {
-			return errFew
-		}
-		out.From[i], out.To[i] = uint32(v.at+4), uint32(end)
-		v.at = end
+	ends := v.look(n)
+	if len(ends) < n {
+		return errFew
 	}
+	out.Make(v.p, n)
+	from, at := out.From[:n], uint32(v.at)
+	for i, end := range ends {
+		from[i] = at + 4
+		at = end
+	}
+	copy(out.To, ends)
+	v.at = int(at)
+	v.ends = v.ends[:copy(v.ends, v.ends[n:])]
 	return nil
 }
 
 func (v *plainBytes) fit(n, room int) (int, error) {
-	at, ok := v.at, true
-	for i := range n {
-		if at, ok = v.after(at); !ok {
-			return n, nil
-		}
-		if at-v.at-4*(i+1) > room {
-			return max(1, i), nil
-		}
+	ends := v.look(n)
+	most := sort.Search(len(ends), func(i int) bool { return int(ends[i])-v.at-4*(i+1) > room })
+	if most == len(ends) { // all that are left, if they are fewer than n
+		return n, nil
 	}
-	return n, nil
+	return max(1, most), nil
 }
 
 func (v *plainBytes) skip(n int) error {
-	ok := true
-	for range n {
-		if v.at, ok = v.after(v.at); !ok {
+	for n > 0 {
+		ends := v.look(min(n, takeRows))
+		if len(ends) == 0 {
 			return errFew
 		}
+		v.at = int(ends[len(ends)-1])
+		n -= len(ends)
+		v.ends = v.ends[:copy(v.ends, v.ends[len(ends):])]
 	}
 	return nil
 }

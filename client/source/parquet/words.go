@@ -57,7 +57,7 @@ func (c *column) convertDictionary(p []byte, n int64) error {
 	}
 	d.words, d.longest = int(n), 0
 	if more := d.words - d.most; more > 0 {
-		const each = 2*8 + columnar.SizeOfWord // the number or where the text is, and the same while it is converted
+		const each = 2*8 + 4 + columnar.SizeOfWord // the number, where the text is, and where it ends in the page
 		if err := c.memory.charge(each * more); err != nil {
 			return err
 		}
