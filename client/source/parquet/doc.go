@@ -19,4 +19,5 @@
 //	text.go     values as text; take.go as what travels
 //	ranges.go   statistics, by which row groups without relevant rows are not read
 //	cutter.go   rows, cut into chunks
+//	writer.go   what is written; bounds.go its statistics, pageindex.go where its pages are
 package parquet
