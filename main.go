@@ -29,7 +29,7 @@ func main() {
 		Analyses: analyses.Set{bikes.New(), flights.New(), movies.New(), memes.New()},
 		Generators: map[string]cmd.Generator{
 			"bikes": gen.Bikes, "flights": gen.Flights, "movies": gen.Movies, "memes": gen.Memes, "measurements": gen.Measurements,
-			"tpch": gen.TPCH, "hits": gen.Hits,
+			"tpch": gen.TPCH, "hits": gen.Hits, "h2o": gen.H2O,
 		},
 		Version: release,
 		More:    []*cli.Command{command.New()},

@@ -25,10 +25,12 @@ func measureClickBench(ctx context.Context, c *Config) (done Section, err error)
 		dataset{"hits", c.Format, c.factsOr(hitRows), gen.Hits}, all)
 }
 
-// clickBench returns the statements. Their names are their numbers, from 1 on.
-func (c *Config) clickBench() (all []statement, err error) {
-	tables := c.declare("hits")
-	for line := range strings.Lines(clickbench) {
+// clickBench returns the statements.
+func (c *Config) clickBench() ([]statement, error) { return numbered(clickbench, c.declare("hits")) }
+
+// numbered returns the statements of a text with one in each line. Their names are their numbers, from 1 on.
+func numbered(text string, tables declarations) (all []statement, err error) {
+	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "--") {
 			continue
 		}

@@ -38,12 +38,9 @@ func (d *dataset) made(ctx context.Context, c *Config) (dir string, size int64, 
 // sample makes a small part of the data in its format.
 func (d *dataset) sample(dir gen.Dir, rows int, seed uint64) error {
 	rows /= 10 // columns are many
-	if d.format == Parquet {
-		packed, err := generated.Parquet(dir, d.name)
-		if err != nil {
-			return err
-		}
-		dir = packed
+	dir, err := generated.In(d.format, dir, d.name)
+	if err != nil {
+		return err
 	}
 	return d.generate(dir, rows, seed)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"posta.dev/posta/client/source/parquet/generated"
 	"posta.dev/posta/internal/gen"
 )
 
@@ -24,19 +25,16 @@ func (c *Config) declare(data string) (d declarations) {
 			theirs = append(theirs, fmt.Sprintf("'%s': '%s'", column.Name, column.Type))
 			d.columns[t.File] = append(d.columns[t.File], column.Name)
 		}
-		if c.Format == Parquet {
+		if c.Format == generated.Parquet {
 			d.theirs += fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM read_parquet('DIRECTORY/%[1]s.parquet');\n", t.File)
 			continue
 		}
-		d.ours += fmt.Sprintf("CREATE TABLE %s FROM '%[1]s.csv' (%s);\n", t.File, strings.Join(ours, ", "))
-		d.theirs += fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM read_csv('DIRECTORY/%[1]s.csv', auto_detect = false, header = true, "+
-			"delim = ',', quote = '\"', allow_quoted_nulls = false, columns = {%s});\n", t.File, strings.Join(theirs, ", "))
+		d.ours += fmt.Sprintf("CREATE TABLE %s FROM '%[1]s.%s' (%s);\n", t.File, c.Format, strings.Join(ours, ", "))
+		read := "read_csv('DIRECTORY/%[1]s.csv', auto_detect = false, header = true, delim = ',', quote = '\"', allow_quoted_nulls = false, "
+		if c.Format == generated.JSONL {
+			read = "read_json('DIRECTORY/%[1]s.jsonl', format = 'newline_delimited', "
+		}
+		d.theirs += fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM "+read+"columns = {%s});\n", t.File, strings.Join(theirs, ", "))
 	}
 	return d
 }
-
-// Formats of the files of tpch and clickbench.
-const (
-	CSV     = "csv"
-	Parquet = "parquet"
-)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"posta.dev/posta/client/source/parquet/generated"
 )
 
 // Config says what to measure.
@@ -28,8 +30,8 @@ type Config struct {
 	Sizes  []int             // of frames, in bytes
 	Links  []int             // how many links at once
 	Rows   int               // facts of every analysis; 0: as many as its workload has by default
-	Steps  bool              // sql, tpch and clickbench measure the steps of each statement, in place of racing
-	Format string            // of the files of tpch and clickbench: CSV or Parquet; empty: CSV
+	Steps  bool              // sql, tpch, clickbench and h2o measure the steps of each statement, in place of racing
+	Format string            // of the files of tpch, clickbench and h2o, as posta gen has them; empty: CSV
 	Lanes  int               // of the client; 0: the client's default
 	Chunk  int               // of the client, in bytes; 0: what the cluster asks for
 	TCP    int               // first port of nodes on 127.0.0.1; 0 for unix sockets
@@ -84,7 +86,8 @@ func sections() []section {
 		about := fmt.Sprintf("analysis %s on a cluster of processes, beside the naive oracle with encoding/csv", s.name())
 		all = append(all, plainly(s.name(), about, s.measure))
 	}
-	all = append(all, section{"sql", measureSQL}, section{"tpch", measureTPCH}, section{"clickbench", measureClickBench})
+	all = append(all, section{"sql", measureSQL}, section{"tpch", measureTPCH}, section{"clickbench", measureClickBench},
+		section{"h2o", measureH2O})
 	for _, s := range workloads() {
 		all = append(all, section{raceGroup + "-" + s.name(), s.race})
 	}
@@ -117,10 +120,10 @@ func Run(ctx context.Context, c Config) error {
 		}
 	}
 	if c.Format == "" {
-		c.Format = CSV
+		c.Format = generated.CSV
 	}
-	if c.Format != CSV && c.Format != Parquet {
-		return fmt.Errorf("bench: unknown format %q; the formats are %s and %s", c.Format, CSV, Parquet)
+	if !slices.Contains(generated.Formats(), c.Format) {
+		return fmt.Errorf("bench: unknown format %q; the formats are %s", c.Format, strings.Join(generated.Formats(), ", "))
 	}
 	if c.Keys && c.TCP == 0 {
 		return errors.New("bench: keys are for TCP: name the first port of the nodes, too")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"posta.dev/posta/client/source/parquet/generated"
 	"posta.dev/posta/internal/gen"
 )
 
@@ -28,7 +29,8 @@ func measureSQL(ctx context.Context, c *Config) (Section, error) {
 		}
 		all = append(all, one)
 	}
-	return c.ask(ctx, "statements over %d measurements", dataset{"measurements", CSV, c.factsOr(measurements), gen.Measurements}, all)
+	return c.ask(ctx, "statements over %d measurements",
+		dataset{"measurements", generated.CSV, c.factsOr(measurements), gen.Measurements}, all)
 }
 
 // ask makes the data and measures statements about it. Posta's figures are those of the command `posta sql` on a private cluster, of all

@@ -5,25 +5,30 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"posta.dev/posta/client/source/parquet/generated"
 )
 
-// TestBench_StatementsWithTheirTables: both programs get all queries of TPC-H and all statements of ClickBench, and the types of CSV.
+// TestBench_StatementsWithTheirTables: both programs get all queries of TPC-H, all statements of ClickBench and all questions
+// of db-benchmark, and the types, which Parquet has itself.
 func TestBench_StatementsWithTheirTables(t *testing.T) {
-	for _, format := range []string{CSV, Parquet} {
+	for _, format := range generated.Formats() {
 		c := Config{Source: "..", Format: format}
 		tpch, err := c.readTPCH()
 		clicks, err2 := c.clickBench()
-		if err != nil || err2 != nil || len(tpch) != 22 || len(clicks) != 43 {
-			t.Fatalf("%d and %d statements, %v, %v", len(tpch), len(clicks), err, err2)
+		groups, err3 := numbered(h2o, c.declare("h2o"))
+		if err := errors.Join(err, err2, err3); err != nil || len(tpch) != 22 || len(clicks) != 43 || len(groups) != 10 {
+			t.Fatalf("%d, %d and %d statements, %v", len(tpch), len(clicks), len(groups), err)
 		}
 		for _, x := range []struct {
 			s      statement
 			tables int
 			typed  string
-		}{{tpch[0], 8, "'l_shipdate': 'DATE'"}, {clicks[0], 1, "'WatchID': 'BIGINT'"}} {
+		}{{tpch[0], 8, "'l_shipdate': 'DATE'"}, {clicks[0], 1, "'WatchID': 'BIGINT'"}, {groups[0], 1, "'v3': 'DOUBLE'"}} {
 			declared := strings.Count(x.s.tables.ours, "CREATE TABLE")
-			if strings.Count(x.s.tables.theirs, "CREATE VIEW") != x.tables || strings.Contains(x.s.tables.theirs, x.typed) != (format == CSV) ||
-				declared != 0 && format == Parquet || declared != x.tables && format == CSV {
+			if strings.Count(x.s.tables.theirs, "CREATE VIEW") != x.tables ||
+				strings.Contains(x.s.tables.theirs, x.typed) == (format == generated.Parquet) ||
+				declared != 0 && format == generated.Parquet || declared != x.tables && format != generated.Parquet {
 				t.Errorf("%s: %s\n%s", x.s.name, x.s.tables.ours, x.s.tables.theirs)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/bench"
+	"posta.dev/posta/client/source/parquet/generated"
 )
 
 const name = "bench"
@@ -48,6 +49,7 @@ runs in the folder that holds Posta; that takes Go, and for duckdb g++.
    posta bench keys                                   what keys cost
    posta bench growth model                           more rows, nodes and cores
    posta bench --format parquet clickbench tpch       statements, beside DuckDB
+   posta bench --format jsonl h2o                     groups, beside DuckDB
    posta bench --steps --rows 1000000 clickbench      where their time goes
 
 Tables go to standard output, all values to DIR of --results as JSON, and as a page to look at, HTML without anything from elsewhere.
@@ -60,8 +62,9 @@ Nodes, clients and others are processes of their own, and leave nothing but gene
 			&cli.StringFlag{Name: "results", Value: "bench-results", Usage: "`DIR` for the reports; empty for none"},
 			&cli.StringFlag{Name: "profile", Usage: "a `DIR` for a CPU profile of every process"},
 			&cli.IntFlag{Name: "rows", Usage: "facts of every analysis; 0 for as many as each has by default, 2 to 5 million"},
-			&cli.StringFlag{Name: "format", Value: bench.CSV, Usage: "`FORMAT` of the files of tpch and clickbench: csv or parquet"},
-			&cli.BoolFlag{Name: "steps", Usage: "for sql, tpch and clickbench: CPU time per row of each step of a statement, in place of the race"},
+			&cli.StringFlag{Name: "format", Value: generated.CSV, Usage: "`FORMAT` of the files of tpch, clickbench and h2o: " +
+				strings.Join(generated.Formats(), ", ")},
+			&cli.BoolFlag{Name: "steps", Usage: "for sql, tpch, clickbench and h2o: CPU time per row of each step, in place of the race"},
 			&cli.StringSliceFlag{Name: "contestants", Usage: "only these `NAMES` in races, with commas between them, beside posta and the oracle"},
 			&cli.StringFlag{Name: "duckdb", Usage: "the `PROGRAM` of bench/rivals/duckdb, in place of building it"},
 			&cli.Int64Flag{Name: "amount", Value: bench.DefaultAmount >> 20, Usage: "MiB in a round of log and link"},

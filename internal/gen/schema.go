@@ -22,15 +22,22 @@ func Schema(data string) (all []Table) {
 		all = append(all, t)
 	case "tpch":
 		for line := range strings.Lines(tpchSchema) {
-			words := strings.Split(strings.TrimSpace(line), " ")
-			t := Table{File: words[0]}
-			for i := 1; i < len(words); i += 2 {
-				t.Columns = append(t.Columns, Column{words[i], words[i+1]})
-			}
-			all = append(all, t)
+			all = append(all, tableOf(line))
 		}
+	case "h2o":
+		all = append(all, tableOf("x id1 TEXT id2 TEXT id3 TEXT id4 INTEGER id5 INTEGER id6 INTEGER v1 INTEGER v2 INTEGER v3 DOUBLE"))
 	}
 	return all
+}
+
+// tableOf reads the name of a table, and of each column name and type.
+func tableOf(line string) Table {
+	words := strings.Fields(line)
+	t := Table{File: words[0]}
+	for i := 1; i < len(words); i += 2 {
+		t.Columns = append(t.Columns, Column{words[i], words[i+1]})
+	}
+	return t
 }
 
 // firstLine returns the first line of a file of CSV.

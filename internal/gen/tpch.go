@@ -267,10 +267,7 @@ func (g *tpch) comment(b []byte, r *rand.Rand, least, most int) []byte {
 }
 
 // numbered appends a number of nine digits.
-func numbered(b []byte, n int) []byte {
-	digits := strconv.Itoa(n)
-	return append(append(b, "000000000"[:max(0, 9-len(digits))]...), digits...)
-}
+func numbered(b []byte, n int) []byte { return padded(b, n, 9) }
 
 // cents appends an amount with two digits after the point.
 func cents(b []byte, n int) []byte {

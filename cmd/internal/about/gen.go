@@ -41,17 +41,19 @@ func GenCommand(base *call.Call) *cli.Command {
    posta gen measurements --rows 10000000 --out data
    posta gen tpch --rows 60000 --out data/tpch
    posta gen hits --rows 1000000 --format parquet --out data
+   posta gen h2o --rows 10000000 --out data
 
 The measurements are stations and temperatures, to ask SQL about. tpch makes the tables of TPC-H; 6,000,000 rows of lineitem are scale 1.
-hits makes the table of ClickBench; 100,000,000 rows have as many different users, URLs and search phrases as the original. These two can be
-Parquet.
+hits makes the table of ClickBench; 100,000,000 rows have as many different users, URLs and search phrases as the original. h2o makes the
+table of the group-by questions of db-benchmark. These three can be Parquet and JSON Lines.
 
 ` + exit.Help,
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "rows", Destination: &x.rows, Value: 1_000_000, Usage: "rows of the largest stream"},
 			&cli.Uint64Flag{Name: "seed", Destination: &x.seed, Value: 1, Usage: "a different seed makes different data of the same kind"},
 			&cli.StringFlag{Name: call.FlagOut, Destination: &x.dir, Usage: "`DIR` to write to; created if it does not exist"},
-			&cli.StringFlag{Name: "format", Destination: &x.as, Value: "csv", Usage: "`FORMAT` of the files: csv or parquet"},
+			&cli.StringFlag{Name: "format", Destination: &x.as, Value: generated.CSV,
+				Usage: "`FORMAT` of the files: " + strings.Join(generated.Formats(), ", ")},
 			call.JSONFlag(&x.json),
 		},
 		Action: x.run,
@@ -76,16 +78,14 @@ func (x *maker) run(c *cli.Context) error {
 		return exit.Usagef("gen: where to? Give a directory with --out DIR")
 	case rows < 0:
 		return exit.Usagef("gen: --rows %d: give 0 or more", rows)
-	case x.as != "csv" && x.as != "parquet":
-		return exit.Usagef("gen: --format %s: give csv or parquet", x.as)
+	case !slices.Contains(generated.Formats(), x.as):
+		return exit.Usagef("gen: --format %s: give %s", x.as, strings.Join(generated.Formats(), ", "))
 	}
 	began := time.Now()
 	made := &countedDir{Dir: gen.OnDisk(dir), interrupted: c.Context.Err}
-	to := gen.Dir(made)
-	if x.as == "parquet" {
-		if to, err = generated.Parquet(made, name); err != nil {
-			return exit.Usagef("gen: --format parquet: %v", err)
-		}
+	to, err := generated.In(x.as, made, name)
+	if err != nil {
+		return exit.Usagef("gen: --format %s: %v", x.as, err)
 	}
 	if err := generate(to, rows, seed); err != nil {
 		if c.Context.Err() != nil {

@@ -3,6 +3,7 @@ package generated
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,10 +35,10 @@ func TestParquetHoldsTheRowsOfCSV(t *testing.T) {
 		rows       int
 	}{
 		{"hits", "hits", gen.Hits, 3000}, {"tpch", "lineitem", gen.TPCH, 3000}, {"tpch", "supplier", gen.TPCH, 6000},
-		{"hits", "hits", gen.Hits, 0},
+		{"hits", "hits", gen.Hits, 0}, {"h2o", "x", gen.H2O, 3000},
 	} {
 		text, packed := memory{}, memory{}
-		dir, err := Parquet(packed, c.data)
+		dir, err := In(Parquet, packed, c.data)
 		if err == nil {
 			err = errors.Join(c.make(text, c.rows, 5), c.make(dir, c.rows, 5))
 		}
@@ -68,7 +69,7 @@ func TestParquetHoldsTheRowsOfCSV(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Parquet(memory{}, "bikes"); !errors.Is(err, ErrNoTypes) {
+	if _, err := In(Parquet, memory{}, "bikes"); !errors.Is(err, ErrNoTypes) {
 		t.Error(err)
 	}
 }
@@ -92,6 +93,43 @@ func parquetRows(t *testing.T, schema *parquet.Schema, g parquet.RowGroup) (all 
 		}
 		if err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestJSONLinesHoldTheRowsOfCSV: read by another decoder.
+func TestJSONLinesHoldTheRowsOfCSV(t *testing.T) {
+	for _, c := range []struct {
+		data, file string
+		make       func(gen.Dir, int, uint64) error
+	}{{"hits", "hits", gen.Hits}, {"tpch", "lineitem", gen.TPCH}, {"h2o", "x", gen.H2O}} {
+		text, packed := memory{}, memory{}
+		dir, err := In(JSONL, packed, c.data)
+		if err == nil {
+			err = errors.Join(c.make(text, 2000, 5), c.make(dir, 2000, 5))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := csv.NewReader(text[c.file+".csv"]).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := json.NewDecoder(packed[c.file+".jsonl"])
+		d.UseNumber()
+		for i := 1; i < len(want); i++ {
+			var row map[string]any
+			if err := d.Decode(&row); err != nil || len(row) != len(want[0]) {
+				t.Fatalf("%s, row %d: %d columns, %v", c.file, i, len(row), err)
+			}
+			for k, name := range want[0] {
+				if got := fmt.Sprint(row[name]); strings.TrimSuffix(got, ".0") != want[i][k] {
+					t.Fatalf("%s, row %d, %s: %q, want %q", c.file, i, name, got, want[i][k])
+				}
+			}
+		}
+		if d.More() {
+			t.Errorf("%s: more than %d rows", c.file, len(want)-1)
 		}
 	}
 }
