@@ -120,10 +120,10 @@ var kinds = []kindOf{
 		[]encoding.Encoding{&pq.Plain}},
 	{"float", pq.Leaf(pq.FloatType), func(i int) pq.Value { return pq.FloatValue(float32(i) / 10) },
 		func(i int) string { return strconv.FormatFloat(float64(float32(i)/10), 'f', -1, 32) },
-		[]encoding.Encoding{&pq.Plain, &pq.RLEDictionary}},
+		[]encoding.Encoding{&pq.Plain, &pq.RLEDictionary, &pq.ByteStreamSplit}},
 	{"double", pq.Leaf(pq.DoubleType), func(i int) pq.Value { return pq.DoubleValue(float64(i) / 3) },
 		func(i int) string { return strconv.FormatFloat(float64(i)/3, 'f', -1, 64) },
-		[]encoding.Encoding{&pq.Plain, &pq.RLEDictionary}},
+		[]encoding.Encoding{&pq.Plain, &pq.RLEDictionary, &pq.ByteStreamSplit}},
 	{"string", pq.String(), func(i int) pq.Value { return pq.ByteArrayValue([]byte(words(i))) }, quotedWord,
 		[]encoding.Encoding{&pq.Plain, &pq.RLEDictionary, &pq.DeltaLengthByteArray, &pq.DeltaByteArray}},
 	{"uuid", pq.UUID(), func(i int) pq.Value { return pq.FixedLenByteArrayValue([]byte(fmt.Sprintf("%016d", i))) }, func(i int) string {
