@@ -249,10 +249,13 @@ func (c *Cutter) atOnce(most, room int) (n int, err error) {
 	n = int(min(int64(most), c.left))
 	for _, column := range c.columns {
 		if n, err = column.within(n, room); err != nil {
-			break
+			return 0, err
 		}
 	}
-	return n, err
+	if n > 64 {
+		n &^= 63 // so that the next block begins where packed numbers and words of bits do
+	}
+	return n, nil
 }
 
 // begin goes to the next row group; more is false at the end of the file.

@@ -14,9 +14,10 @@
 //
 //	footer.go   where the row groups and the pages of columns are
 //	schema.go   which column a name means
-//	column.go   pages of one column, in turn
-//	values.go   encodings of values; delta.go those of differences
-//	text.go     values as text; take.go as what travels
+//	column.go   pages of one column, in turn; words.go its dictionary
+//	values.go   encodings of values; delta.go those of differences; hybrid.go levels and numbers of words; unpackbits.go the kernel of both
+//	text.go     values as text; convert.go as what travels
+//	take.go     blocks of values, which are taken or skipped
 //	ranges.go   statistics, by which row groups without relevant rows are not read
 //	cutter.go   rows, cut into chunks
 //	writer.go   what is written; bounds.go its statistics, pageindex.go where its pages are

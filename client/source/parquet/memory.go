@@ -12,13 +12,13 @@ const maxPage = 64 << 20
 type budget struct{ used, limit int }
 
 // grow returns n bytes, in the memory of p if that is large enough. Their content is undefined. New memory is a little larger, because the
-// next page often is.
+// next page often is, as long as half of the budget is left.
 func (b *budget) grow(p []byte, n int) ([]byte, error) {
 	if n <= cap(p) {
 		return p[:n], nil
 	}
 	size := n + n/8
-	if size-cap(p) > b.limit-b.used {
+	if size > b.limit/2-b.used {
 		size = n
 	}
 	if err := b.charge(size - cap(p)); err != nil {
