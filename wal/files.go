@@ -53,22 +53,21 @@ func (l *Log) filePath(name string) string {
 // ReadFileAt fills all of p with the bytes of a file from off on, or returns an error. It does not check the content; the
 // caller must.
 func (l *Log) ReadFileAt(name string, p []byte, off int64) error {
-	if err := readFileAt(l.fs, l.filePath(name), p, off); err != nil {
+	if err := ReadFileAt(l.fs, l.filePath(name), p, off); err != nil {
 		return fmt.Errorf("wal: read file %s in %s: %w", name, l.dir, err)
 	}
 	return nil
 }
 
-func readFileAt(fsys FS, name string, p []byte, off int64) (err error) {
-	switch fsys.(type) {
-	case osFS, heldFS, unsynced:
-		f, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, f.Close()) }()
-		_, err = f.ReadAt(p, off)
-		return err
+// rangeReader is an FS that reads a part of a file without reading all of it.
+type rangeReader interface {
+	ReadFileAt(name string, p []byte, off int64) error
+}
+
+// ReadFileAt fills all of p with the bytes of a file from off on. It is for file systems that are made of others: only some can read parts.
+func ReadFileAt(fsys FS, name string, p []byte, off int64) error {
+	if r, is := fsys.(rangeReader); is {
+		return r.ReadFileAt(name, p, off)
 	}
 	all, err := fsys.ReadFile(name)
 	if err == nil && off+int64(len(p)) > int64(len(all)) {
@@ -77,6 +76,16 @@ func readFileAt(fsys FS, name string, p []byte, off int64) (err error) {
 	if err == nil {
 		copy(p, all[off:])
 	}
+	return err
+}
+
+func (osFS) ReadFileAt(name string, p []byte, off int64) (err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	_, err = f.ReadAt(p, off)
 	return err
 }
 

@@ -79,7 +79,7 @@ func TestReadFileAt_ReadsOnlyWhatIsAsked(t *testing.T) {
 	}
 	for _, fsys := range []FS{osFS{}, Unsynced} {
 		p := make([]byte, 4)
-		if err := readFileAt(fsys, name, p, at); err != nil || string(p) != "here" {
+		if err := ReadFileAt(fsys, name, p, at); err != nil || string(p) != "here" {
 			t.Errorf("%T: %q, %v", fsys, p, err)
 		}
 	}

@@ -18,10 +18,10 @@ type locker interface {
 	Lock(dir string) (io.Closer, error)
 }
 
-// lockDir takes the directory for this process (N4). The kernel drops the lock with the process, however it dies, so
+// Lock takes the directory for this process (N4). The kernel drops the lock with the process, however it dies, so
 // there is nothing to clean up after a kill -9. It does not go through FS, unless that has locks: a lock is not part of the content of a
-// disk.
-func lockDir(fsys FS, dir string) (io.Closer, error) {
+// disk. A file system that is made of another one has the other one's locks by calling Lock.
+func Lock(fsys FS, dir string) (io.Closer, error) {
 	if l, ok := fsys.(locker); ok {
 		return l.Lock(dir)
 	}

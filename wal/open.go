@@ -19,7 +19,7 @@ func Open(dir string, o Options) (*Log, error) {
 	if err := makeDir(o.FS, dir); err != nil {
 		return nil, openError(dir, err)
 	}
-	lock, err := lockDir(o.FS, dir)
+	lock, err := Lock(o.FS, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func RepairWith(dir string, o Options) (r Report, err error) {
 	if _, err := fsys.ReadDir(dir); err != nil {
 		return Report{Dir: dir}, fmt.Errorf("wal: repair %s: %w", dir, err)
 	}
-	lock, err := lockDir(fsys, dir)
+	lock, err := Lock(fsys, dir)
 	if err != nil {
 		return Report{Dir: dir}, err
 	}
