@@ -49,7 +49,7 @@ type Client struct {
 
 // Dial asks the entries in turn until one answers with the cluster's inputs and outputs. The caller must close the client.
 func Dial(ctx context.Context, cfg Config) (*Client, error) {
-	return dialWith(ctx, cfg, dialer(cfg.Keys))
+	return dialWith(ctx, cfg, dialerOf(&cfg))
 }
 
 func dialWith(ctx context.Context, cfg Config, dial func(string) (requester, error)) (*Client, error) {

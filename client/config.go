@@ -22,6 +22,10 @@ type Config struct {
 	// TLS, or it fails; unix sockets are plain, and only the same user can use them. Default: plain connections.
 	Keys *security.Keys
 
+	// Ask, if set, carries requests to the only node of a cluster within this process, in place of sockets. It keeps nothing of a request, and
+	// the answer belongs to the caller.
+	Ask func(ctx context.Context, request []byte) ([]byte, error)
+
 	// Analysis is the name of the analysis; Params overrides its defaults.
 	Analysis string
 	Params   map[string]string

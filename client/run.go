@@ -13,7 +13,7 @@ import (
 // Run runs an analysis from the first question to the last row. The session is cancelled at the cluster when ctx ends, and after any error
 // that leaves it running. Errors are those of this package and of protocol (errors.Is(err, protocol.ErrFailed)).
 func Run(ctx context.Context, cfg Config) (*Answer, error) {
-	return runWith(ctx, cfg, dialer(cfg.Keys))
+	return runWith(ctx, cfg, dialerOf(&cfg))
 }
 
 func runWith(ctx context.Context, cfg Config, dial func(string) (requester, error)) (answer *Answer, err error) {

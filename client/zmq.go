@@ -52,6 +52,21 @@ func dialer(keys *security.Keys) func(endpoint string) (requester, error) {
 	}
 }
 
+// dialerOf connects to the nodes of a configuration.
+func dialerOf(cfg *Config) func(endpoint string) (requester, error) {
+	if cfg.Ask == nil {
+		return dialer(cfg.Keys)
+	}
+	return func(string) (requester, error) { return directLine(cfg.Ask), nil }
+}
+
+// directLine is a requester without a socket.
+type directLine func(ctx context.Context, request []byte) ([]byte, error)
+
+func (l directLine) Do(ctx context.Context, req []byte) ([]byte, error) { return l(ctx, req) }
+
+func (directLine) Close() error { return nil }
+
 // onlyNodes admits nodes, because clients speak to no other process.
 func onlyNodes(id security.Identity) error {
 	if id.Role != security.Node {

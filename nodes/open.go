@@ -25,11 +25,15 @@ const openRetry = time.Second
 //
 // On a full disk, or without file descriptors, openLog waits and tries again (W5). If ctx ends meanwhile, it returns the error of ctx.
 func (x *node) openLog(ctx context.Context, started time.Time) (analysis *core.LogAnalysis, err error) {
+	reserve := int64(0) // a log in memory has none: it is not what fills a disk
+	if x.cfg.Direct == nil {
+		reserve = shell.Reserve(int64(x.cfg.Topology.Limits.Commit), int64(x.cfg.Topology.Limits.Chunk))
+	}
 	for ctx.Err() == nil {
 		analysis = core.NewLogAnalysis(x.removes())
 		x.log, err = wal.Open(x.node.DataDir, wal.Options{
 			SegmentSize: int(x.cfg.Topology.Limits.Segment), FS: x.cfg.Disk, Logger: x.cfg.Log,
-			Reserve:  shell.Reserve(int64(x.cfg.Topology.Limits.Commit), int64(x.cfg.Topology.Limits.Chunk)),
+			Reserve:  reserve,
 			OnLocked: func() error { return x.beginBeats(started) }, OnSegment: ctx.Err, OnSync: x.onSync(),
 			OnRecord: func(i wal.Index, _ byte, data []byte) {
 				progress.Mark()

@@ -45,6 +45,9 @@ type Config struct {
 	// topology selects it.
 	Disk wal.FS
 
+	// Direct, if set, connects clients within this process to the node, in place of sockets. The topology then has this node alone.
+	Direct *Direct
+
 	// Exit ends the process; nil if the process runs more than this node. A node whose loop hangs calls Exit (N9)
 	// after it has written a note of its work, or has failed to.
 	Exit func(code int)
@@ -66,8 +69,13 @@ func Run(ctx context.Context, c Config) (err error) {
 	}
 	log, lines := lastlog.In(c.Log)
 	c.Log = log.With("node", n.ID)
-	if err := owned.Tree(n.DataDir); err != nil {
-		return fmt.Errorf("keep the data of node %s from others: %w", n.ID, err)
+	if c.Direct == nil {
+		err = owned.Tree(n.DataDir)
+	} else if len(c.Topology.Nodes()) > 1 {
+		err = errors.New("it is not the only node, and has no sockets")
+	}
+	if err != nil {
+		return fmt.Errorf("node %s: open its data: %w", n.ID, err)
 	}
 	spare := newHeadroom(c.Headroom)
 	defer spare.release()
@@ -144,7 +152,7 @@ type node struct {
 	lines      *lastlog.Ring
 	// linesAsked holds a value while somebody waits for the last lines of the log.
 	linesAsked chan struct{}
-	router     *zmqx.Router    // nil for a node that clients do not talk to
+	router     clientSocket    // nil for a node that clients do not talk to
 	files      *inplace.Reader // nil for a node that reads no files
 	// preparing is nil for a node that reads no files.
 	preparing *preparing
@@ -163,18 +171,35 @@ func (x *node) recover(ctx context.Context, now time.Time, again bool, analysis 
 	}
 	x.metrics.count(&cfg)
 	cfg.Core.Trace = recorder(&cfg.Core)
-	cfg.Again, cfg.Core.Watch, cfg.Core.Files, cfg.Lost = again, &x.watch, x.log, x.lost(analysis)
+	cfg.Again, cfg.Core.Watch, cfg.Core.Files = again, &x.watch, x.log
+	if x.cfg.Direct == nil {
+		cfg.Lost = x.lost(analysis)
+	}
 	if x.shell, err = shell.New(cfg, now); err != nil {
 		return err
 	}
-	x.notes = newNotes(x, postmortem.RowTimeout-time.Since(now))
-	x.beats.notes.Store(x.notes)
+	if x.cfg.Direct == nil {
+		x.notes = newNotes(x, postmortem.RowTimeout-time.Since(now))
+		x.beats.notes.Store(x.notes)
+	}
 	x.beats.waiting.Store(false)
 	return x.shell.Recover(watched{x.log, ctx, x.beats}, analysis)
 }
 
+// clientSocket is the socket over which clients ask; see zmqx.Router.
+type clientSocket interface {
+	C() <-chan []zmqx.Received
+	Send(to zmqx.PeerID, msgs ...zmqx.Message) error
+	Recycle(batch []zmqx.Received)
+	Close() error
+}
+
 // openSockets opens the transport and the clients' socket. After an error, close closes those that are open.
 func (x *node) openSockets() (err error) {
+	if x.cfg.Direct != nil {
+		x.tr, x.router, x.unwatch = noLinks{}, x.cfg.Direct.open(int(x.cfg.Topology.Limits.Frame)), func() {}
+		return nil
+	}
 	accepts := acceptLimit(x.cfg.Topology, x.node, x.cfg.Log)
 	if x.tr, err = newTransport(x.cfg, x.node, accepts, x.askedForLines); err != nil {
 		return err
@@ -187,7 +212,7 @@ func (x *node) openRouter(accepts *zmqx.AcceptLimit) (err error) {
 		return nil
 	}
 	l := x.cfg.Topology.Limits
-	x.router, err = zmqx.NewRouter(zmqx.Options{
+	router, err := zmqx.NewRouter(zmqx.Options{
 		MaxFrame: int(l.Frame), ReportTooLarge: true, Known: isRequest, QueueBytes: int(l.Frame) + 1<<20, HandshakeTimeout: l.Handshake,
 		Linger: min(l.Drain, routerLinger), Logger: x.cfg.Log, Accepts: accepts,
 		TLS: keyed.TLS(x.clientKeys(), security.ClientAPI, askers(x.cfg.Topology, x.node)),
@@ -195,8 +220,8 @@ func (x *node) openRouter(accepts *zmqx.AcceptLimit) (err error) {
 	if err != nil {
 		return err
 	}
-	x.unwatch = x.clientKeys().OnReload(x.router.Recheck)
-	if _, err := x.router.Listen(x.node.Sockets.Client.Bind); err != nil {
+	x.router, x.unwatch = router, x.clientKeys().OnReload(router.Recheck)
+	if _, err := router.Listen(x.node.Sockets.Client.Bind); err != nil {
 		return fmt.Errorf("node %s: listen for clients: %w", x.node.ID, err)
 	}
 	return nil

@@ -1,9 +1,10 @@
-package query
+package inprocess
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -13,10 +14,10 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// ErrNoRoom is wrapped by the error of statements that nodes within this process cannot answer because their disk is full.
+// ErrNoRoom is wrapped by the reason why a context of During has ended if the disk of a node is full.
 var ErrNoRoom = errors.New("no room")
 
-// fullFor is how long the disk may be full before statements fail. Nodes wait for room as long as it takes (W5), but nobody else watches
+// fullFor is how long the disk may be full before questions fail. Nodes wait for room as long as it takes (W5), but nobody else watches
 // these ones. They still wait this long, for room that another program makes.
 const fullFor = 3 * time.Second
 
@@ -54,6 +55,12 @@ func (d *watchedDisk) OpenFile(name string, flag int, perm os.FileMode) (wal.Fil
 	return watchedFile{f, d}, nil
 }
 
+func (d *watchedDisk) ReadFileAt(name string, p []byte, off int64) error {
+	return wal.ReadFileAt(d.FS, name, p, off)
+}
+
+func (d *watchedDisk) Lock(dir string) (io.Closer, error) { return wal.Lock(d.FS, dir) }
+
 type watchedFile struct {
 	wal.File
 	disk *watchedDisk
@@ -69,9 +76,17 @@ func (f watchedFile) WriteAt(b []byte, off int64) (int, error) {
 	return n, f.disk.saw(err)
 }
 
+// Place returns the directory in which the nodes write what has no room in memory.
+func (h *Nodes) Place() string {
+	if h.dir == nil {
+		return filepath.Clean(os.TempDir())
+	}
+	return filepath.Clean(h.dir.Dir)
+}
+
 // whileRoom returns a context that ends with ctx, or with ErrNoRoom once the disk of a node has been full for some seconds. done has to be
 // called when it is used no longer.
-func (h *nodesHere) whileRoom(ctx context.Context) (_ context.Context, done func()) {
+func (h *Nodes) whileRoom(ctx context.Context) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ended := make(chan struct{})
 	go func() {
@@ -86,7 +101,7 @@ func (h *nodesHere) whileRoom(ctx context.Context) (_ context.Context, done func
 				for _, d := range h.disks {
 					if d.full(now) {
 						cancel(fmt.Errorf("%w on the disk of %s, where nodes within this process keep what the question needs on its way: make room "+
-							"there, or name a directory with more room in TMPDIR", ErrNoRoom, filepath.Clean(h.dir.Dir)))
+							"there, or name a directory with more room in TMPDIR", ErrNoRoom, h.Place()))
 					}
 				}
 			}

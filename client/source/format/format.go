@@ -79,9 +79,10 @@ type Columns struct {
 
 // Column is a column whose type the file declares.
 type Column struct {
-	Name string
-	Type types.Type // types.Null for a column that is not read
-	Why  string     // why it is not read; else ""
+	Name  string
+	Type  types.Type // types.Null for a column that is not read
+	Why   string     // why it is not read; else ""
+	Bytes int64      // of its values in the file, unpacked, as the file says
 }
 
 // ErrNoColumns is returned by Cut if the needed columns are not known, and the format does not do without.

@@ -19,19 +19,31 @@ func Columns(in io.ReaderAt, size int64) (columns []format.Column, rows int64, e
 	if err != nil {
 		return nil, 0, err
 	}
-	root, _, err := tree(f.schema)
+	root, leaves, err := tree(f.schema)
 	if err != nil {
 		return nil, 0, err
 	}
+	sizes := f.sizes(leaves)
 	names, nodes := root.table()
 	for i, n := range nodes {
-		c := format.Column{Name: names[i]}
+		c := format.Column{Name: names[i], Bytes: n.bytes(sizes)}
 		if c.Type, err = n.declared(); err != nil {
 			c.Why = err.Error()
 		}
 		columns = append(columns, c)
 	}
 	return columns, f.rows, nil
+}
+
+// bytes returns how many bytes the values below a node have, from those of all leaves.
+func (n *node) bytes(sizes []int64) (sum int64) {
+	if n.leaf >= 0 {
+		return sizes[n.leaf]
+	}
+	for _, c := range n.below {
+		sum += c.bytes(sizes)
+	}
+	return sum
 }
 
 // table returns the columns below a group, with names that differ without regard to case. Lists, maps and VARIANTs are whole columns.

@@ -399,3 +399,53 @@ func (f *file) check() error {
 	}
 	return nil
 }
+
+// sizes returns how many unpacked bytes the chunks of each leaf have. A footer may lie, so they are only good for estimates.
+func (f *file) sizes(leaves int) []int64 {
+	all := make([]int64, leaves)
+	t := &thrift{p: f.groups}
+	t.list(thriftList, func(of byte) bool {
+		if !t.wants(of, thriftStruct) {
+			return false
+		}
+		t.structure(1, func(id int, kind byte) bool {
+			at := 0
+			if id == 1 {
+				t.list(kind, func(of byte) bool {
+					size := t.chunkSize(of)
+					if at < leaves {
+						all[at] = min(all[at]+size, mostSize)
+					}
+					at++
+					return true
+				})
+			}
+			return id == 1
+		})
+		return true
+	})
+	return all
+}
+
+// mostSize bounds what sizes returns, so that sums of them do not overflow.
+const mostSize = 1 << 46
+
+// chunkSize returns how many unpacked bytes a column chunk has.
+func (t *thrift) chunkSize(of byte) (size int64) {
+	if !t.wants(of, thriftStruct) {
+		return 0
+	}
+	t.structure(3, func(id int, kind byte) bool {
+		if id != 3 || kind != thriftStruct {
+			return false
+		}
+		t.structure(4, func(id int, kind byte) bool {
+			if id == 6 {
+				size = min(max(0, t.number(kind)), mostSize)
+			}
+			return id == 6
+		})
+		return true
+	})
+	return size
+}
