@@ -23,6 +23,7 @@ import (
 const selfVar = "POSTA_TEST_SELF"
 
 func TestMain(m *testing.M) {
+	run.Small = 0                       // most tests are about processes; those of --in-process name a size
 	run.Cores = func() int { return 2 } // tests count the processes of a run, which many cores have more of
 	if os.Getenv(strangerVar) != "" {
 		os.Exit(strangerMain())

@@ -58,8 +58,8 @@ func (d *Direct) Ask(ctx context.Context, request []byte) ([]byte, error) {
 	}
 }
 
-// socket waits until the node takes requests, and returns the number of one. Each request has its own: the late answer to a request that was
-// given up finds nobody.
+// socket waits until the node takes requests, and returns the number of one. Each request has its own: the late answer to a request that
+// was given up finds nobody.
 func (d *Direct) socket(ctx context.Context) (*directSocket, zmqx.PeerID, error) {
 	for {
 		d.mu.Lock()

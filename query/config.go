@@ -38,6 +38,11 @@ type Config struct {
 	// Reach, if set, is asked in place of Topology how to reach the cluster, before each run of statements that read tables.
 	Reach func(context.Context) (Entrance, error)
 
+	// Small is how many bytes statements may read so that, without Topology and Reach, a single node answers them with its log in memory:
+	// those of their files, and of Parquet those of the columns that they need. Above it there are several nodes, which take longer to start,
+	// share more work among cores, and have their logs in files. 0 is DefaultSmall; below 0, nothing is small.
+	Small int64
+
 	// As, if set, is the name under which this program asks a running cluster. If it is killed, and asks the same again under the same name
 	// over the same files, it continues with the session that ran, or fetches its answer, within limits.client_timeout and results_ttl of the
 	// topology. Programs that run at the same time need different names, or the later one waits for the former for up to 15 s. Sessions that
@@ -60,10 +65,16 @@ type Config struct {
 	Now func() time.Time
 }
 
+// DefaultSmall is the default of Config.Small.
+const DefaultSmall = 64 << 20
+
 // Entrance is how a cluster is reached: the endpoints of inputs and outputs, and the client's keys, nil for plain connections.
 type Entrance struct {
 	Entries []string
 	Keys    *security.Keys
+
+	// Ask is client.Config.Ask, for a node within this process; nil for a cluster with sockets.
+	Ask func(ctx context.Context, request []byte) ([]byte, error)
 }
 
 // Local answers statements over the files of a directory, on nodes within this process. They end with Close.

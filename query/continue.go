@@ -126,7 +126,8 @@ func (r *run) formerOf(ctx context.Context) (*former, error) {
 			f.files = fmt.Appendf(f.files, "%q %+v ", full, stamps[table][path])
 		}
 	}
-	cl, err := client.Dial(ctx, client.Config{Entries: r.at.Entries, Keys: r.at.Keys, Force: true, GiveUpAfter: r.db.cfg.Session.GiveUpAfter})
+	cl, err := client.Dial(ctx, client.Config{Entries: r.at.Entries, Keys: r.at.Keys, Ask: r.at.Ask, Force: true,
+		GiveUpAfter: r.db.cfg.Session.GiveUpAfter})
 	if err != nil {
 		return nil, err
 	}

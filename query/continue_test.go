@@ -44,7 +44,7 @@ func LeaveAnswer(t *testing.T, db *DB, text string) {
 	u := &undelivered{run: r, t: t}
 	db.cfg.Journal = u
 	defer func() { db.cfg.Journal = nil }()
-	at, ctx, done, err := db.reach(t.Context())
+	at, ctx, done, err := db.reach(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestNodesThatCannotGoOnEndTheQuestion(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "t.csv"), []byte("a\n1\n2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db, err := Open(t.Context(), Local(dir))
+	db, err := Open(t.Context(), Config{Data: dir, Small: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,11 +72,11 @@ func TestNodesThatCannotGoOnEndTheQuestion(t *testing.T) {
 	if err := db.QueryRow(ctx, "SELECT sum(a) FROM t").Scan(&n); err != nil || n != 3 {
 		t.Fatal(n, err)
 	}
-	here := db.nodes
-	if err := os.RemoveAll(here.dir.Dir); err != nil {
+	here := db.large
+	if err := os.RemoveAll(here.Place()); err != nil {
 		t.Fatal(err)
 	}
-	for here.ctx.Err() == nil && ctx.Err() == nil {
+	for !here.Ended() && ctx.Err() == nil {
 		n = 0
 		if err := db.QueryRow(ctx, "SELECT sum(a) FROM t").Scan(&n); err == nil && n != 3 {
 			t.Error(n)

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,11 +10,16 @@ import (
 	"strings"
 	"sync"
 
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/client"
 	"posta.dev/posta/client/source"
+	"posta.dev/posta/nodes/inprocess"
 	"posta.dev/posta/query/internal/question"
-	"posta.dev/posta/wal"
 )
+
+// ErrNoRoom is wrapped by the error of statements that nodes within this process cannot answer because their disk is full.
+var ErrNoRoom = inprocess.ErrNoRoom
 
 // ErrClosed is returned by questions to a DB that is closed.
 var ErrClosed = errors.New("the database is closed")
@@ -22,8 +28,9 @@ var ErrClosed = errors.New("the database is closed")
 type DB struct {
 	cfg Config
 
-	mu     sync.Mutex // guards what follows; held while the nodes start
-	nodes  *nodesHere // nil before the first statement that reads a table, and unless they run within this process
+	mu     sync.Mutex       // guards what follows; held while the nodes start
+	small  *inprocess.Nodes // of small questions; nil before the first one
+	large  *inprocess.Nodes // of others; nil before the first one, and unless they run within this process
 	closed bool
 }
 
@@ -57,9 +64,9 @@ func (db *DB) Close() error {
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	nodes := db.nodes
-	db.nodes, db.closed = nil, true
-	return nodes.close()
+	small, large := db.small, db.large
+	db.small, db.large, db.closed = nil, nil, true
+	return errors.Join(small.Close(ErrClosed), large.Close(ErrClosed))
 }
 
 // files returns the files of one script.
@@ -72,9 +79,9 @@ func (db *DB) files() *client.Input {
 // Tables returns the names of the tables that files make.
 func (db *DB) Tables() []string { return question.Names(db.files()) }
 
-// reach returns how the cluster is reached. The returned context ends with ctx, and when nodes within this process end by themselves or
-// their disk is full; done has to be called after its last use.
-func (db *DB) reach(ctx context.Context) (e Entrance, _ context.Context, done func(), err error) {
+// reach returns how the nodes are reached that answer a script. The returned context ends with ctx, and when nodes within this process end
+// by themselves or their disk is full; done has to be called after its last use.
+func (db *DB) reach(ctx context.Context, s *Script) (e Entrance, _ context.Context, done func(), err error) {
 	switch {
 	case db.cfg.Reach != nil:
 		e, err = db.cfg.Reach(ctx)
@@ -83,29 +90,33 @@ func (db *DB) reach(ctx context.Context) (e Entrance, _ context.Context, done fu
 		e, err = reach(db.cfg.Topology, db.cfg.Key)
 		return e, ctx, func() {}, err
 	}
-	nodes, err := db.here()
+	bytes, known := s.Reads()
+	nodes, err := db.here(known && bytes <= cmp.Or(db.cfg.Small, DefaultSmall))
 	if err != nil {
 		return e, ctx, func() {}, err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(nodes.ctx, func() { cancel(context.Cause(nodes.ctx)) })
-	ctx, roomless := nodes.whileRoom(ctx)
-	return nodes.entrance(), ctx, func() {
-		stop()
-		roomless()
-		cancel(nil)
-	}, nil
+	ctx, done = nodes.During(ctx)
+	return Entrance{Entries: nodes.Entries(), Ask: nodes.Ask()}, ctx, done, nil
 }
 
-// here returns the nodes within this process, and starts them if it has to.
-func (db *DB) here() (_ *nodesHere, err error) {
+// here returns nodes within this process, and starts them if it has to.
+func (db *DB) here(small bool) (_ *inprocess.Nodes, err error) {
+	cfg := inprocess.Config{Known: analyses.Set{split.New()}, Dirs: append([]string{db.cfg.Data}, db.cfg.Roots...)}
+	for _, n := range db.cfg.Files {
+		cfg.Files = append(cfg.Files, n.Path)
+	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if db.closed {
+	switch {
+	case db.closed:
 		return nil, ErrClosed
+	case !small && db.large == nil:
+		db.large, err = inprocess.Cluster(cfg)
+	case small && db.small == nil:
+		db.small, err = inprocess.Chain(cfg)
 	}
-	if db.nodes == nil {
-		db.nodes, err = startHere(&db.cfg, wal.Unsynced)
+	if small {
+		return db.small, err
 	}
-	return db.nodes, err
+	return db.large, err
 }

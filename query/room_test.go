@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/sql/split"
+	"posta.dev/posta/nodes/inprocess"
 	"posta.dev/posta/wal"
 )
 
@@ -24,6 +28,8 @@ func (d scarceDisk) OpenFile(name string, flag int, perm os.FileMode) (wal.File,
 	f, err := d.FS.OpenFile(name, flag, perm)
 	return scarceFile{f, d.full}, err
 }
+
+func (d scarceDisk) Lock(dir string) (io.Closer, error) { return wal.Lock(d.FS, dir) }
 
 type scarceFile struct {
 	wal.File
@@ -52,7 +58,7 @@ func TestC1_AFullDiskIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := new(atomic.Bool)
-	db, err := Open(t.Context(), Local(dir))
+	db, err := Open(t.Context(), Config{Data: dir, Small: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +67,9 @@ func TestC1_AFullDiskIsAnError(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if db.nodes, err = startHere(&db.cfg, scarceDisk{wal.Unsynced, full}); err != nil {
+	known, disk := analyses.Set{split.New()}, scarceDisk{wal.Unsynced, full}
+	db.large, err = inprocess.Cluster(inprocess.Config{Known: known, Dirs: []string{dir}, Disk: disk})
+	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -71,7 +79,7 @@ func TestC1_AFullDiskIsAnError(t *testing.T) {
 		t.Fatalf("with room: %d, %v", got, err)
 	}
 	full.Store(true)
-	if _, err := sum(); !errors.Is(err, ErrNoRoom) || !strings.Contains(err.Error(), db.nodes.dir.Dir) {
+	if _, err := sum(); !errors.Is(err, ErrNoRoom) || !strings.Contains(err.Error(), db.large.Place()) {
 		t.Fatalf("without room: %v", err)
 	}
 	full.Store(false)

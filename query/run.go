@@ -52,7 +52,7 @@ type run struct {
 func (s *Script) Run(ctx context.Context) (*client.Answer, error) {
 	r := &run{Script: s, answers: make([]*client.Answer, len(s.prepared)), before: make([]passed, len(s.prepared))}
 	if s.NeedsCluster() {
-		at, within, done, err := s.db.reach(ctx)
+		at, within, done, err := s.db.reach(ctx, s)
 		defer done()
 		if err != nil {
 			return nil, err

@@ -132,6 +132,10 @@ func (s *Script) NeedsCluster() bool {
 	return slices.ContainsFunc(s.kinds(), func(k question.Kind) bool { return k == question.OverTables })
 }
 
+// Reads estimates how many bytes the statements read, all together: those of their files, and of Parquet those of the columns that they
+// need. known is false if that is not known before, as of a pipe.
+func (s *Script) Reads() (bytes int64, known bool) { return s.q.Reads() }
+
 func (s *Script) kinds() []question.Kind {
 	kinds := make([]question.Kind, len(s.prepared))
 	for i := range kinds {

@@ -53,7 +53,8 @@ func (r *run) session(ctx context.Context, plan *split.Plan, opts *sessionOption
 		return nil, err
 	}
 	cfg := client.Config{
-		Entries: r.at.Entries, Keys: r.at.Keys, Analysis: split.Name, Plan: encoded, Input: r.input, Comma: c.Comma, Head: opts.head,
+		Entries: r.at.Entries, Keys: r.at.Keys, Ask: r.at.Ask, Analysis: split.Name, Plan: encoded, Input: r.input, Comma: c.Comma,
+		Head:  opts.head,
 		Lanes: c.Session.Lanes, Chunk: c.Session.Chunk, Send: c.Session.Send, Timeout: c.Session.Timeout, GiveUpAfter: c.Session.GiveUpAfter,
 		NoWait: c.Session.NoWait, Keep: c.Session.Keep, OnProgress: watch.Progress,
 		Inspect: in.Inspect, Columns: in.Columns, Forms: in.Forms, Skips: in.Skips,

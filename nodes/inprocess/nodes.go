@@ -75,8 +75,8 @@ func Cluster(cfg Config) (h *Nodes, err error) {
 	return h, nil
 }
 
-// Chain starts one node that holds all roles. It answers questions over small data soonest: nothing between its roles is encoded, and nothing
-// is written to a disk unless its log outgrows memory.
+// Chain starts one node that holds all roles. It answers questions over small data soonest: nothing between its roles is encoded, and
+// nothing is written to a disk unless its log outgrows memory.
 func Chain(cfg Config) (h *Nodes, err error) {
 	roots, err := rundir.Roots(cfg.Dirs, cfg.Files)
 	if err != nil {

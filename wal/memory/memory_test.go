@@ -118,8 +118,8 @@ func listed(fsys wal.FS, dir string) (string, error) {
 
 func short(text string) string { return text[:min(len(text), 60)] }
 
-// TestDisk_MovesWhatHasNoRoom: a file that exceeds the room in memory continues where no other program can open it, and what it took in memory
-// is there for others. Without a place for it the write fails, and leaves the file as it was.
+// TestDisk_MovesWhatHasNoRoom: a file that exceeds the room in memory continues where no other program can open it, and what it took in
+// memory is there for others. Without a place for it the write fails, and leaves the file as it was.
 func TestDisk_MovesWhatHasNoRoom(t *testing.T) {
 	below := t.TempDir()
 	disk := memory.New(256<<10, below)

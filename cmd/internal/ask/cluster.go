@@ -26,6 +26,26 @@ type startedCluster struct {
 	keys     *security.Keys
 }
 
+// nodesFor makes r use the node within this process if its statements are small, and else the cluster. The returned context is for the
+// statements; done has to be called after its last use.
+func (p *prompt) nodesFor(ctx context.Context, r *sqlRequest) (_ context.Context, done func(), err error) {
+	if bytes, known := r.script.Reads(); !known || bytes > p.limit {
+		return ctx, func() {}, p.start(ctx, r)
+	}
+	if p.small != nil && p.small.Ended() {
+		p.small, err = nil, p.small.Close(errOver)
+	}
+	if err == nil && p.small == nil {
+		p.small, err = run.Node(p.x, p.shape())
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	r.Cfg.Entries, r.Cfg.Ask = p.small.Entries(), p.small.Ask()
+	ctx, done = p.small.During(ctx)
+	return ctx, done, nil
+}
+
 // start waits for the cluster, and makes r use it. A statement that was cancelled may have begun to start the cluster. If a start has
 // failed, the next statement tries again.
 func (p *prompt) start(ctx context.Context, r *sqlRequest) error {

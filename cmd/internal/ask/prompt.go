@@ -22,6 +22,7 @@ import (
 	"posta.dev/posta/cmd/internal/rejects"
 	"posta.dev/posta/cmd/internal/run"
 	"posta.dev/posta/cmd/internal/upload"
+	"posta.dev/posta/nodes/inprocess"
 	"posta.dev/posta/query"
 )
 
@@ -43,7 +44,10 @@ const (
 	promptMore  = "   ..> "
 )
 
-// prompt answers statements that a person types, one after the other, on one private cluster.
+// errOver ends the node within this process.
+var errOver = errors.New("the prompt is over")
+
+// prompt answers statements that a person types, one after the other, on one private cluster, and the small ones within this process.
 type prompt struct {
 	x     *call.Call
 	c     *cli.Context
@@ -51,7 +55,9 @@ type prompt struct {
 	past  *lineedit.History
 	words *promptWords
 
-	cluster promptCluster
+	limit   int64            // of bytes that small statements read
+	small   *inprocess.Nodes // answers them; nil before the first one
+	cluster promptCluster    // answers the others
 
 	running   context.CancelCauseFunc // cancels the statement that runs; nil if none does
 	cancelled bool                    // whether Ctrl-C was typed while the statement ran
@@ -99,6 +105,9 @@ func (x *command) promptSQL(c *cli.Context, in, out *os.File) (err error) {
 	if _, err := run.RunDirConfig(c, p.shape()); err != nil {
 		return err
 	}
+	if p.limit, err = run.Limit(c); err != nil {
+		return err
+	}
 	if r, err := p.request(p.c.Context, "SELECT 1"); err != nil { // wrong flags are reported before anything is typed
 		return err
 	} else if err := r.close(); err != nil {
@@ -110,7 +119,7 @@ func (x *command) promptSQL(c *cli.Context, in, out *os.File) (err error) {
 	p.words = &promptWords{}
 	p.edit = lineedit.Open(lineedit.Config{In: in, Out: out, History: p.past, Complete: p.complete})
 	x.Progress = x.NewProgress()
-	defer func() { err = errors.Join(err, p.cluster.stop()) }()
+	defer func() { err = errors.Join(err, p.cluster.stop(), p.small.Close(errOver)) }()
 	if l, ok := x.Err.(*call.LockedWriter); ok { // messages of the supervisor appear above the line that is being typed
 		defer l.Swap(l.Swap(p.edit))
 	}
@@ -376,9 +385,12 @@ func (p *prompt) answer(ctx context.Context, text string) (err error) {
 		return nil
 	}
 	if r.script.NeedsCluster() {
-		if err := p.start(ctx, r); err != nil {
+		within, done, err := p.nodesFor(ctx, r)
+		if err != nil {
 			return err
 		}
+		defer done()
+		ctx = within
 	}
 	return answerSQL(p.x, ctx, r, p.x.Progress)
 }

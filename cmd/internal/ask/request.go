@@ -138,7 +138,7 @@ func (r *sqlRequest) config(c *cli.Context, how asking) (cfg query.Config, err e
 		cfg.Journal = r.journal
 	}
 	cfg.Reach = func(context.Context) (query.Entrance, error) {
-		return query.Entrance{Entries: r.Cfg.Entries, Keys: r.Cfg.Keys}, nil
+		return query.Entrance{Entries: r.Cfg.Entries, Keys: r.Cfg.Keys, Ask: r.Cfg.Ask}, nil
 	}
 	cfg.Watch = query.Watch{Notice: r.notice, Doing: func(what string) { r.show.Of(what) }, Ended: func(a *client.Answer) {
 		r.show.Done()

@@ -21,7 +21,7 @@ func Command(base *call.Call) *cli.Command {
 	x := &command{Call: base}
 	return &cli.Command{
 		Name: "sql", ArgsUsage: "[STATEMENT]",
-		Usage: "answer SQL over CSV, JSON Lines and Parquet files, on a private cluster of processes",
+		Usage: "answer SQL over CSV, JSON Lines and Parquet files, on a private cluster",
 		Description: `   posta sql --data data/bikes \
          "SELECT start_station_code, count(*) FROM '*/trips.csv' GROUP BY 1"
    posta sql --data DIR --questions questions.sql --json > answers.json
@@ -79,6 +79,15 @@ func (x *command) sql(c *cli.Context) error {
 			return checkSQL(x.Call, r)
 		case !r.script.NeedsCluster():
 			return answerSQL(x.Call, c.Context, r, nil)
+		}
+		limit, err := run.Limit(c)
+		if err != nil {
+			return err
+		}
+		if bytes, known := r.script.Reads(); known && bytes <= limit {
+			return run.InProcess(x.Call, c.Context, r.Request, func(ctx context.Context, show *display.Progress) error {
+				return answerSQL(x.Call, ctx, r, show)
+			})
 		}
 		return run.Privately(x.Call, c, r.Request, func(ctx context.Context, t *topology.Topology, keys *security.Keys,
 			show *display.Progress) error {

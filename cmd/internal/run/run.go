@@ -35,9 +35,10 @@ func Command(base *call.Call) *cli.Command {
 	x := &command{Call: base}
 	return &cli.Command{
 		Name: "run", ArgsUsage: "ANALYSIS",
-		Usage: "run an analysis on a private cluster of processes, print the answers, clean up",
+		Usage: "run an analysis on a private cluster, print the answers, clean up",
 		Description: `Starts a cluster for this one run: a process for each node, in a temporary directory, on unix sockets. A node that dies is
-started again at once and continues where its log ends. The answers are the same for every number of replicas.
+started again at once and continues where its log ends. The answers are the same for every number of replicas. Small data (--in-process)
+is read by a node within this process.
 
    posta run bikes --data data/bikes
    posta run bikes --data data/bikes --replicas joiner=3,aggregator=2 \
@@ -56,6 +57,7 @@ to three digits; --json and --out PLACE give all of them, exact (docs/data.md).
 // ClusterFlags describe the private cluster of one command.
 func ClusterFlags() []cli.Flag {
 	return []cli.Flag{
+		inProcessFlag(),
 		&cli.StringFlag{Name: "replicas", Usage: "`STAGE=N,...` or all=N: processes of a stage, 1 to 64 (default input 1, aggregator 2, " +
 			"reducer 1, output 1, and joiner 2 or, where facts are folded in the input, none; from 12 cores on input 2 and joiner 2, if the " +
 			"facts of an analysis are in several files)"},
@@ -87,6 +89,15 @@ func (x *command) run(c *cli.Context) (err error) {
 	args, err := a.Args(r.Cfg.Params)
 	if err != nil {
 		return err
+	}
+	limit, err := Limit(c)
+	if err != nil {
+		return err
+	}
+	if bytes, known := reads(c.Context, &r.Cfg, a); known && bytes <= limit {
+		return InProcess(x.Call, c.Context, r, func(ctx context.Context, show *display.Progress) error {
+			return upload.Upload(x.Call, ctx, r, show)
+		})
 	}
 	r.Forks, r.Inputs = forks(a, args), inputsFor(c.Context, Cores(), &r.Cfg, a)
 	return Privately(x.Call, c, r, func(ctx context.Context, t *topology.Topology, keys *security.Keys, show *display.Progress) error {

@@ -74,6 +74,8 @@ type table struct {
 	estimate         int64         // bytes of the table as plain CSV; 0 if unknown
 	lines, lineBytes int64         // of the samples: how many lines they have, and how many bytes these have
 	typedRows        int64         // of the files that declare the types of their columns
+	typedBytes       []columnBytes // of these files
+	typedOnly        bool          // all files are of that kind
 	loose            bool          // rows may lack columns
 	missing          bool          // files may lack columns, by an option
 	aboutCSV         *syntax.Ident // the first option that means nothing in files of other formats; nil if there is none
@@ -404,10 +406,15 @@ func (q *Question) nameFiles(t *table, n *syntax.Table, name string) (known bool
 // take takes the sample of a file into what is known of its table.
 func (q *Question) take(t *table, n *syntax.Table, s *client.Sample) error {
 	isCSV := !s.Declared && s.Keys == nil
+	t.typedOnly = t.typedOnly && s.Declared
 	switch {
 	case s.Declared:
+		t.typedOnly = t.typedOnly || t.files == 0
 		t.sampled.Typed(typed(s.Typed))
 		t.typedRows += s.Rows
+		for _, c := range s.Typed {
+			t.typedBytes = append(t.typedBytes, columnBytes{c.Name, c.Bytes})
+		}
 	case s.Keys != nil:
 		t.sampled.Keys(s.Keys)
 		t.loose = true
