@@ -5,6 +5,9 @@ FUZZTIME ?= 10s
 TIME     ?= 1m
 SOAK     ?= 10000h
 BENCH    ?=
+# Rows of lineitem and bytes of memory for make tight: scale 10, and 2 GB.
+TPCH_ROWS ?= 60000000
+MOST  ?= 2000000000
 # Tests that need a Docker Engine.
 DOCKER_TESTS ?= ./deploy/engine ./test/e2e/deploy ./test/e2e/docker ./medic/docker
 
@@ -19,7 +22,7 @@ IMAGE   ?= posta
 
 RELEASE := $(shell git describe --tags --always --dirty 2>/dev/null)
 
-.PHONY: help build test test-plain test-keys test-commands test-raced test-race demo image up down logs demo-docker chaos test-docker test-hosts bench profile yardstick release test-release soak fuzz lint pace nightly cover clean
+.PHONY: help build test test-plain test-keys test-commands test-raced test-race demo image up down logs demo-docker chaos test-docker test-hosts bench profile yardstick release test-release soak fuzz lint pace tight nightly cover clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1:/p' $(MAKEFILE_LIST)
@@ -190,6 +193,9 @@ PACE  ?= $(PACED)
 
 pace:            ## each test of packages that wait for clocks or processes 50 times, on a machine that stands still at random; as root; PACE='-times 5 ./cmd'
 	$(GO) run ./test/pace $(PACE)
+
+tight:           ## TPC-H while all processes of a query together may have MOST bytes of memory; as root; TPCH_ROWS=60000000 is scale 10
+	.ci/tight $(TPCH_ROWS) $(MOST)
 
 nightly:         ## what takes hours, measures, or needs a machine that does not stand still; as root, on Debian
 	.ci/nightly
