@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/client/source/parquet/generated"
 	"posta.dev/posta/test/natstest"
 )
 
@@ -119,6 +120,25 @@ func TestModel_ATinyRunHasFiguresToo(t *testing.T) {
 		if err := Run(context.Background(), c); err != nil || strings.Contains(out.String(), "NaN") {
 			t.Fatalf("%v\n%s", err, out.String())
 		}
+	}
+}
+
+// TestModel_OfOneFile: the last line says what cores give, and an input does most of the work.
+func TestModel_OfOneFile(t *testing.T) {
+	var out bytes.Buffer
+	c := small(t, &out)
+	c.Self, c.Rows, c.Rounds = []string{plainPosta(t), "bench"}, 30_000, 1
+	cases, err := c.modelFile(context.Background(), generated.Parquet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := &cases[len(cases)-1]
+	gain := figureOf(last, "16 cores")
+	if !strings.HasPrefix(last.Name, "one file of parquet") || gain == nil || gain.Median < 1 || gain.Median > 16 {
+		t.Errorf("%s: %+v", last.Name, gain)
+	}
+	if !slices.ContainsFunc(cases, func(x Case) bool { return strings.Contains(x.Name, "input: ") }) {
+		t.Errorf("no part of an input in %+v", cases)
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"posta.dev/posta/analyses"
+	"posta.dev/posta/client/source/parquet/generated"
+	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/topology"
 )
 
@@ -30,7 +31,8 @@ const measuredHosts = 2
 // say little.
 const leastPart = 0.005
 
-// measureModel measures the parts of two clusters for every analysis, and computes what more cores would give.
+// measureModel measures the parts of two clusters for every analysis, and of one for a file in each format, and computes what more cores
+// would give.
 func measureModel(ctx context.Context, c *Config) (cases []Case, err error) {
 	for _, s := range workloads() {
 		facts := c.factsOr(s.inRace)
@@ -44,7 +46,63 @@ func measureModel(ctx context.Context, c *Config) (cases []Case, err error) {
 		}
 		cases = append(cases, m.cases()...)
 	}
+	for _, format := range generated.Formats() {
+		more, err := c.modelFile(ctx, format)
+		if err != nil {
+			return cases, fmt.Errorf("one file of %s: %w", format, err)
+		}
+		cases = append(cases, more...)
+	}
 	return cases, nil
+}
+
+// modelledHits is the statement of ClickBench whose model is measured: groups by text, after a condition.
+const modelledHits = 13
+
+// modelFile measures the parts of the cluster of posta sql for a statement over one file, and computes what more cores would give.
+func (c *Config) modelFile(ctx context.Context, format string) ([]Case, error) {
+	own := *c
+	own.Format = format
+	data := dataset{"hits", format, c.factsOr(hitRows), gen.Hits}
+	dir, _, err := data.made(ctx, &own)
+	if err != nil {
+		return nil, err
+	}
+	all, err := own.clickBench()
+	if err != nil {
+		return nil, err
+	}
+	profiles, err := os.MkdirTemp(c.Dir, "r")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(profiles) }()
+	if own.Profile == "" {
+		own.Profile = profiles
+	}
+	var found measuredCluster
+	x := contestant{name: "model-sql", inPlace: true,
+		cluster: &topology.Variant{JoinInInput: true, Settings: map[string]string{"limits.window": "8MiB"}, Roots: []string{dir}}}
+	for turn := 0; turn < c.Rounds || found.cost() == 0; turn++ {
+		if turn == max(c.Rounds, mostRuns) {
+			return nil, fmt.Errorf("%w: %d runs of %d rows", errNoSamples, turn, data.rows)
+		}
+		if err := warm(dir); err != nil {
+			return nil, err
+		}
+		s, label := all[modelledHits-1], x.name+"-"+format
+		_, n, err := x.runClient(ctx, &own, label, "ask", dir, s.tables.ours+s.text)
+		if err != nil {
+			return nil, err
+		}
+		run, err := readParts(own.Profile, label, n.topo, false)
+		if err != nil {
+			return nil, err
+		}
+		found.add(run, data.rows)
+	}
+	parts, name := modelParts(found.processes, found.rows, 1), "one file of "+format+", posta sql"
+	return append(partCases(name, parts), coreCase(name, parts, predict(parts, 1).perRow)), nil
 }
 
 // modelled is one analysis whose model is measured.
@@ -128,7 +186,7 @@ func (m *modelled) runOnce(ctx context.Context) (err error) {
 			return took, fmt.Errorf("the answers of %s and of %s differ", x.name, field[0].name)
 		}
 		took.wall = o.Wall
-		took.processes, err = readParts(profiled.Profile, label, n.topo, m.s.analysis)
+		took.processes, err = readParts(profiled.Profile, label, n.topo, passesOn(m.s.analysis))
 		return took, err
 	}, func(runs []modelRun) ([][]Measure, error) {
 		m.own.add(runs[0].processes, m.rows)
@@ -148,8 +206,8 @@ type modelRun struct {
 	processes []modelProcess
 }
 
-// readParts reads the profiles of a run.
-func readParts(dir, label string, t *topology.Topology, a *analyses.Analysis) (all []modelProcess, err error) {
+// readParts reads the profiles of a run. passes says whether rows of the answers reach the reducer while others are still read.
+func readParts(dir, label string, t *topology.Topology, passes bool) (all []modelProcess, err error) {
 	for _, n := range t.Nodes() {
 		stacks, err := readProfile(filepath.Join(dir, label+"-"+string(n.ID)+".prof"))
 		if err != nil {
@@ -157,7 +215,7 @@ func readParts(dir, label string, t *topology.Topology, a *analyses.Analysis) (a
 		}
 		if n.Index == 1 {
 			alone := answersAlone(n.Chain)
-			all = append(all, modelProcess{name: n.Stage, replicas: n.Of, alone: alone, after: alone && !passesOn(a)})
+			all = append(all, modelProcess{name: n.Stage, replicas: n.Of, alone: alone, after: alone && !passes})
 		}
 		all[len(all)-1].add(partsOf(stacks))
 	}
