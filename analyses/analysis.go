@@ -147,6 +147,10 @@ type PlannedStream struct {
 	// Skips, which may be nil, reports whether the parser skips every row (ErrSkip) whose Columns are within these ranges. Some
 	// formats, such as Parquet, store such ranges for parts of a file. A part for which Skips returns true is not read.
 	Skips func(ranges []Range) bool
+
+	// Lines, which may be nil, returns the lines of a file of which rows are wanted, in ascending order; all is true if all are wanted.
+	// Formats that find a row by its line, such as Parquet, read no other rows.
+	Lines func(file string) (lines []uint64, all bool)
 }
 
 // MaxParties bounds the parties of a stream: each of them is a bit of [Missing].

@@ -73,11 +73,17 @@ func (f *streamUpload) cut(of format.Format, in *format.File, source *Source) (b
 }
 
 func (f *streamUpload) want(source *Source) *format.Want {
-	return &format.Want{Columns: f.columns, Comma: f.stream.Comma, ChunkBytes: f.chunkBytes, MaxRecord: protocol.MaxData, Room: headRoom,
+	want := &format.Want{Columns: f.columns, Comma: f.stream.Comma, ChunkBytes: f.chunkBytes, MaxRecord: protocol.MaxData, Room: headRoom,
 		Form: f.form, Skips: f.skips,
 		Note:   func(text string) { f.notes.add(source.where(), text) },
 		Limits: func(header []byte) (int, int, error) { return f.limits(source, header) },
 		Sent:   f.had.File(f.stream.Name, source.Name).Header}
+	if f.lines != nil {
+		if lines, all := f.lines(f.stream.Name, source.Name); !all {
+			want.Lines = append([]uint64{}, lines...)
+		}
+	}
+	return want
 }
 
 // detect finds out of which format a file is.

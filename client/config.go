@@ -143,6 +143,10 @@ type Config struct {
 	// that Columns returns), or nil if all have to be read.
 	Skips func(stream string) func([]csv.Range) bool
 
+	// Lines, if set, returns the lines of a stream's file of which rows are wanted, in ascending order; all is true if all are wanted. Rows
+	// of other lines may be sent or not.
+	Lines func(stream, file string) (lines []uint64, all bool)
+
 	// Head, if set, returns how many bytes of a stream's records are enough, 0 for all. The files of such a stream are sent one after the
 	// other, in the order of their names. Reading stops after the chunk in which that many bytes are reached. Answer.Partial says whether
 	// anything was left out. A session that is resumed cannot have Head.

@@ -35,11 +35,12 @@ type streamUpload struct {
 	files      []Source
 	counters   *streamCounters
 	chunkBytes int
-	frame      int                    // how many bytes a request may have; 0 if the cluster does not say
-	columns    []csv.Column           // that are needed; nil if they are not known
-	skips      func([]csv.Range) bool // which parts of files need not be read; may be nil
-	comma      byte                   // separator that the user gave; 0 if it has to be detected
-	form       csv.Form               // of the files that are CSV
+	frame      int                                        // how many bytes a request may have; 0 if the cluster does not say
+	columns    []csv.Column                               // that are needed; nil if they are not known
+	skips      func([]csv.Range) bool                     // which parts of files need not be read; may be nil
+	lines      func(stream, file string) ([]uint64, bool) // see Config.Lines; may be nil
+	comma      byte                                       // separator that the user gave; 0 if it has to be detected
+	form       csv.Form                                   // of the files that are CSV
 	warnings   *warnings
 	notes      *warnings                                                     // in which unusual form files are read
 	inspect    func(stream, file string, header []byte) (inspectFunc, error) // may be nil

@@ -167,6 +167,7 @@ func (c *Client) newStreamUpload(opened *protocol.Reply, stream protocol.Stream,
 	if c.cfg.Skips != nil {
 		f.skips = c.cfg.Skips(stream.Name)
 	}
+	f.lines = c.cfg.Lines
 	return f
 }
 

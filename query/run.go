@@ -173,7 +173,10 @@ func (r *run) shared(ctx context.Context, steps []*question.Step) (next, apart [
 	case errors.Is(err, protocol.ErrFailed) && ctx.Err() == nil && r.q.Once() == "":
 		r.db.cfg.Watch.failed("the statements over the same files are answered one by one, because together they failed", err)
 		return nil, steps, r.q.SameFiles(ctx)
-	case err != nil:
+	case err == nil:
+		err = r.same(ctx, steps...)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	r.leave(ran, steps)
@@ -327,10 +330,14 @@ func (r *run) inPasses(ctx context.Context, step *question.Step, before passed) 
 		r.db.cfg.Watch.doing(doing)
 		if step.Last() {
 			answer, err := r.firstRows(ctx, step.Plan)
-			if answer != nil {
-				before.into(answer)
+			if err == nil {
+				err = r.same(ctx, step)
 			}
-			return answer, err
+			if err != nil {
+				return nil, err
+			}
+			before.into(answer)
+			return answer, nil
 		}
 		ran, err := r.session(ctx, step.Next, &sessionOptions{whole: true}) // the next pass needs all rows of this one
 		if err != nil {
@@ -346,10 +353,21 @@ func (r *run) inPasses(ctx context.Context, step *question.Step, before passed) 
 	}
 }
 
+// same returns an error if a step of a statement has read other files than the passes before it.
+func (r *run) same(ctx context.Context, steps ...*question.Step) error {
+	if !slices.ContainsFunc(steps, func(s *question.Step) bool { return s.Passed > 0 }) {
+		return nil
+	}
+	return r.q.SameFiles(ctx)
+}
+
 // passOf describes a step of a statement that takes several passes.
 func passOf(s *question.Step) string {
 	if s.Last() {
 		return fmt.Sprintf("pass %d, the last one", 1+s.Passed)
+	}
+	if s.Next.Pass == split.Late {
+		return fmt.Sprintf("pass %d: which rows are the first", 1+s.Passed)
 	}
 	return fmt.Sprintf("pass %d: a query whose answer WHERE needs", 1+s.Passed)
 }

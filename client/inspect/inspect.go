@@ -2,7 +2,7 @@
 // cannot be used.
 //
 //	in := &inspect.Inspector{Analysis: a, Limited: true, Max: 10}
-//	cfg.Inspect, cfg.Columns, cfg.Forms, cfg.Skips = in.Inspect, in.Columns, in.Forms, in.Skips
+//	cfg.Inspect, cfg.Columns, cfg.Forms, cfg.Skips, cfg.Lines = in.Inspect, in.Columns, in.Forms, in.Skips, in.Lines
 //	answer, err := client.Run(ctx, cfg)
 //	err = in.Check(answer, warn)
 package inspect
@@ -62,6 +62,14 @@ func (in *Inspector) Skips(stream string) func([]analyses.Range) bool {
 		return s.Skips
 	}
 	return nil
+}
+
+// Lines is client.Config.Lines.
+func (in *Inspector) Lines(stream, file string) (lines []uint64, all bool) {
+	if s := in.stream(stream); s != nil && s.Lines != nil {
+		return s.Lines(file)
+	}
+	return nil, true
 }
 
 // stream returns a stream of the analysis; nil if the program does not know the analysis or the stream.

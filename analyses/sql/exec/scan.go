@@ -25,14 +25,15 @@ type Scan struct {
 	Of     *plan.Table
 	Table  *catalog.Table
 	Stream int
-	Used   []bool        // columns of the table, then _file and _line
-	Wanted []int         // columns of the table that are read, in order
-	Stars  []int         // columns that are read and are parts of the file's name
-	File   bool          // _file is read
-	Line   bool          // _line is read
-	Apart  bool          // the statements that share the scan may reject different rows
-	Within bounds.Bounds // by column of the table: the bounds that WHERE sets for its values
-	Alone  []Reading     // by statement that shares the scan: what it reads alone
+	Used   []bool         // columns of the table, then _file and _line
+	Wanted []int          // columns of the table that are read, in order
+	Stars  []int          // columns that are read and are parts of the file's name
+	File   bool           // _file is read
+	Line   bool           // _line is read
+	Apart  bool           // the statements that share the scan may reject different rows
+	Within bounds.Bounds  // by column of the table: the bounds that WHERE sets for its values
+	Lines  []bounds.Lines // the conditions that WHERE sets for the place of a row
+	Alone  []Reading      // by statement that shares the scan: what it reads alone
 }
 
 // Reading is what a statement would read of a table alone.
@@ -81,7 +82,7 @@ func (s *Scan) Describe() (analyses.Stream, error) {
 			"the statement reads %d columns of table %s, and at most %d travel at once: name those that are needed in place of *", len(s.Wanted),
 			s.Table.Name, batch.MaxColumns-6)
 	}
-	st.Skips = s.skips()
+	st.Skips, st.Lines = s.skips(), s.lines()
 	return st, nil
 }
 

@@ -44,6 +44,34 @@ func (s *Scan) skips() func([]csv.Range) bool {
 	}
 }
 
+// lines returns the function for analyses.Stream.Lines, nil if there are no conditions on lines.
+func (s *Scan) lines() func(file string) ([]uint64, bool) {
+	all := []*Scan{s}
+	if len(s.Alone) > 0 {
+		all = nil
+		for _, a := range s.Alone {
+			all = append(all, a.Scan)
+		}
+	}
+	if slices.ContainsFunc(all, func(s *Scan) bool { return len(s.Lines) == 0 }) {
+		return nil
+	}
+	return func(file string) (lines []uint64, every bool) {
+		for _, one := range all {
+			own, every := []uint64(nil), true
+			for i := 0; i < len(one.Lines) && every; i++ {
+				own, every = one.Lines[i].Of(file)
+			}
+			if every {
+				return nil, true
+			}
+			lines = append(lines, own...)
+		}
+		slices.Sort(lines)
+		return slices.Compact(lines), false
+	}
+}
+
 // passesOver does for ranges what a parser does for the bounded columns of each row, in the same order. A value that is not of
 // its column's type rejects the row, so columns after one that may hold such a value do not count.
 func (s *Scan) passesOver(of func(column int) csv.Range) bool {

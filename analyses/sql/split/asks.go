@@ -24,7 +24,12 @@ func (p *Plan) asks(script *syntax.Script, name string) (asks, outline string) {
 			passed++
 		}
 	}
+	if p.Rows != nil {
+		passed++
+	}
 	switch {
+	case p.Pass == Late:
+		before = fmt.Sprintf("pass %d, which rows are the first, of: ", passed+1)
 	case p.Pass > 0:
 		before = fmt.Sprintf("pass %d, a query in WHERE, of: ", passed+1)
 	case passed > 0:

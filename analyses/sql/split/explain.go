@@ -35,7 +35,11 @@ func Explain(p *Plan) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "  pass %d: the query whose answer WHERE needs; it goes to the joiners with the next pass\n%s", n, s.explain())
+		what := "the query whose answer WHERE needs; it goes to the joiners with the next pass"
+		if pass.Pass == Late {
+			what = "which rows are the first; the next pass reads only these"
+		}
+		fmt.Fprintf(&b, "  pass %d: %s\n%s", n, what, s.explain())
 		if p, err = p.Answered(pass, nil); err != nil {
 			return "", err
 		}

@@ -63,13 +63,13 @@ func (p *Plan) waitsFor() *Plan {
 			if number == 0 || (l.Keep == exec.KeepRows || l.Keep == exec.KeepParts) && !filtersBy(l, q) {
 				continue // these rows travel anyway, and meet the answer in the reducer
 			}
-			pass := p.of(Part{p.Statement, number, p.Answers})
+			pass := p.of(Part{Statement: p.Statement, Pass: number, Answers: p.Answers})
 			if _, err := Analysis(pass); err == nil {
 				return pass
 			}
 		}
 	}
-	return nil
+	return p.late()
 }
 
 // filtersBy reports whether a filter of the leaf asks a query.
@@ -87,11 +87,8 @@ func filtersBy(l *exec.Leaf, q *plan.Subquery) bool {
 }
 
 // Answered returns the plan with the answer of a pass. Each item of rows is the text in one cell of this answer.
-func (p *Plan) Answered(pass *Plan, rows []string) (*Plan, error) {
-	next := p.of(Part{p.Statement, p.Pass, slices.Clone(p.Answers)})
-	for len(next.Answers) < pass.Pass {
-		next.Answers = append(next.Answers, nil)
-	}
+func (p *Plan) Answered(pass *Plan, rows []string) (_ *Plan, err error) {
+	next := p.of(Part{Statement: p.Statement, Pass: p.Pass, Answers: slices.Clone(p.Answers)})
 	values := make([]string, 0, len(rows))
 	for _, row := range rows {
 		b, err := hex.DecodeString(row)
@@ -99,6 +96,13 @@ func (p *Plan) Answered(pass *Plan, rows []string) (*Plan, error) {
 			return nil, fmt.Errorf("the answer of pass %d: %w", pass.Pass, err)
 		}
 		values = append(values, string(b))
+	}
+	if pass.Pass == Late {
+		next.Rows, err = placesIn(values)
+		return next, err
+	}
+	for len(next.Answers) < pass.Pass {
+		next.Answers = append(next.Answers, nil)
 	}
 	next.Answers[pass.Pass-1] = values
 	return next, nil

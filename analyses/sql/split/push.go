@@ -1,6 +1,7 @@
 package split
 
 import (
+	"posta.dev/posta/analyses/sql/bounds"
 	"posta.dev/posta/analyses/sql/exec"
 	"posta.dev/posta/analyses/sql/plan"
 )
@@ -17,8 +18,14 @@ func (s *statement) push() {
 			continue
 		}
 		at := plan.LayoutOf(l.From.Fields())
+		place := l.From.Fields()[len(l.Scan.Table.Columns):]
 		for _, step := range l.Steps {
-			if f, ok := step.(*plan.Filter); !ok || !l.Scan.Within.Add(f.Cond, at, s.Boundable(l.Scan.Of)) {
+			f, ok := step.(*plan.Filter)
+			if !ok {
+				break
+			}
+			l.Scan.Lines = append(l.Scan.Lines, bounds.Lines{Cond: f.Cond, File: place[0].ID, Line: place[1].ID})
+			if !l.Scan.Within.Add(f.Cond, at, s.Boundable(l.Scan.Of)) {
 				break
 			}
 		}

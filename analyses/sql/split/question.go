@@ -25,8 +25,9 @@ var _ [0]struct{} = [bind.MaxName - protocol.MaxName]struct{}{} // both bound th
 type Plan struct {
 	Text      string
 	Statement int        // index of the text's statement that is answered
-	Pass      int        // number of the query, used as a value, that is answered instead of the statement, from 1; 0: none
+	Pass      int        // number of the query, used as a value, that is answered instead of the statement, from 1; 0: none; or [Late]
 	Answers   [][]string // of earlier passes, by query; nil: no answer yet. See [Plan.NextPass]
+	Rows      []string   // the places of the only rows that are read, which the pass Late has found; nil: all rows
 	Also      []Part     // what else the same session answers, from the same scan
 	Tables    []catalog.Table
 	Params    bind.Params
@@ -47,6 +48,7 @@ type Part struct {
 	Statement int
 	Pass      int
 	Answers   [][]string
+	Rows      []string
 }
 
 // boundText is a text whose statements are bound.
@@ -58,13 +60,13 @@ type boundText struct {
 
 // Parts returns all that the plan answers.
 func (p *Plan) Parts() []Part {
-	return append([]Part{{p.Statement, p.Pass, p.Answers}}, p.Also...)
+	return append([]Part{{p.Statement, p.Pass, p.Answers, p.Rows}}, p.Also...)
 }
 
 // of returns a plan about the same text that answers other parts.
 func (p *Plan) of(first Part, also ...Part) *Plan {
 	to := *p
-	to.Statement, to.Pass, to.Answers, to.Also = first.Statement, first.Pass, first.Answers, also
+	to.Statement, to.Pass, to.Answers, to.Rows, to.Also = first.Statement, first.Pass, first.Answers, first.Rows, also
 	to.alone, to.optimised, to.encoded, to.session = nil, exec.Root{}, nil, nil
 	return &to
 }
@@ -204,6 +206,9 @@ func (p *Plan) root() (r exec.Root, err error) {
 	}
 	plans := optimize.PushDown(optimize.Constants([]plan.Node{r.Plan}))
 	r.Plan = optimize.Arrange(plans, sizesOf(p.Tables, p.bound.tables, plans), MaxReference)[0]
+	if r, err = p.ofPlaces(r); err != nil {
+		return r, err
+	}
 	p.optimised = r
 	return r, nil
 }

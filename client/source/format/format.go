@@ -99,6 +99,7 @@ type Want struct {
 	Form       csv.Form // of a file of CSV
 
 	Skips  func([]csv.Range) bool                                     // which parts need not be read; may be nil
+	Lines  []uint64                                                   // of which rows are wanted, in ascending order; nil: all
 	Note   func(text string)                                          // is told what is unusual
 	Limits func(header []byte) (chunkBytes, maxRecord int, err error) // for a file with this header
 	Sent   func(header []byte) error                                  // returns an error if chunks with another header were sent before

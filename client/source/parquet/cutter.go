@@ -29,6 +29,7 @@ type Cutter struct {
 	writer     *columnar.Writer
 	ahead      *columnar.Writer // the first row of the next chunk, if there is one
 
+	lines  []uint64 // of which rows are still wanted, in ascending order; nil: all
 	groups []groupOf
 	group  int    // how many row groups were begun, or left out
 	begun  bool   // the columns are in a row group
@@ -118,6 +119,45 @@ func (c *Cutter) Skip(skips func([]csv.Range) bool) (err error) {
 	})
 }
 
+// Lines leaves out all rows but those of some lines, which are in ascending order. Neither row groups without any of these rows nor pages
+// before them are unpacked.
+func (c *Cutter) Lines(lines []uint64) { c.lines = lines }
+
+// gap returns how many of the next rows of the row group are left out, and how many behind them are wanted without another gap.
+func (c *Cutter) gap() (left, wanted int64) {
+	if c.lines == nil {
+		return 0, c.left
+	}
+	next := uint64(c.Done) + 2
+	for len(c.lines) > 0 && c.lines[0] < next {
+		c.lines = c.lines[1:]
+	}
+	if len(c.lines) == 0 || c.lines[0]-next >= uint64(c.left) {
+		return c.left, 0
+	}
+	left = int64(c.lines[0] - next)
+	for wanted < int64(len(c.lines)) && c.lines[wanted] == c.lines[0]+uint64(wanted) {
+		wanted++
+	}
+	return left, min(wanted, c.left-left)
+}
+
+// leaveOut goes past rows of the row group.
+func (c *Cutter) leaveOut(rows int64) error {
+	c.left -= rows
+	c.Done += rows
+	if c.left == 0 {
+		c.begun = false // what is behind the rows is not looked at
+		return nil
+	}
+	for _, column := range c.columns {
+		if err := column.skip(rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // errPanic is wrapped by errors that were panics. A panic means that this package has a bug, too.
 var errPanic = errors.New("it is damaged in a way that was not foreseen")
 
@@ -197,7 +237,18 @@ func (c *Cutter) fill(chunk []byte) ([]byte, error) {
 			}
 			continue
 		}
-		n, err := c.atOnce(min(takeRows, columnar.MaxRows-w.Rows()), room)
+		gap, wanted := c.gap()
+		if gap > 0 && w.Rows() > 0 {
+			break // the rows of a chunk have consecutive line numbers
+		}
+		if gap > 0 {
+			if err := c.leaveOut(gap); err != nil {
+				return nil, err
+			}
+			c.line = uint64(c.Done) + 2
+			continue
+		}
+		n, err := c.atOnce(int(min(takeRows, wanted, int64(columnar.MaxRows-w.Rows()))), room)
 		if err != nil {
 			return nil, err
 		}

@@ -46,6 +46,9 @@ func (Format) Cut(in *format.File, want *format.Want) (_ format.Cutter, err erro
 			return nil, err
 		}
 	}
+	if want.Lines != nil {
+		c.Lines(want.Lines)
+	}
 	c.LeaveRoom(want.Room)
 	return c, c.fix(want)
 }

@@ -79,7 +79,8 @@ func ReadRequest(x *call.Call, c *cli.Context) (*Request, error) {
 	if r.Inspector, err = rejects.NewInspector(x, c, name, r.Cfg.Params); err != nil {
 		return nil, err
 	}
-	r.Cfg.Inspect, r.Cfg.Columns, r.Cfg.Skips = r.Inspector.Inspect, r.Inspector.Columns, r.Inspector.Skips
+	r.Cfg.Inspect, r.Cfg.Columns = r.Inspector.Inspect, r.Inspector.Columns
+	r.Cfg.Skips, r.Cfg.Lines = r.Inspector.Skips, r.Inspector.Lines
 	return r, nil
 }
 
