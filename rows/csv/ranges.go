@@ -21,3 +21,10 @@ type Range struct {
 	Kind        Kind
 	Least, Most []byte
 }
+
+// Known is what a file says about a column without being read.
+type Known struct {
+	Values  int64 // how many are not NULL, if Counted is set
+	Counted bool
+	Ranges  []Range // of each part of the rows; Least and Most occur in it
+}

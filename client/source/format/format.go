@@ -45,6 +45,12 @@ type Format interface {
 // HeadBytes is by how many bytes files are recognised that are read anywhere.
 const HeadBytes = 4
 
+// Knowing is implemented by formats whose files say what values columns have.
+type Knowing interface {
+	// Known returns how many rows a file has, and what it says about columns; ok is false if it lacks one of them.
+	Known(in *File, columns []csv.Column) (rows int64, known []csv.Known, ok bool, err error)
+}
+
 // File is a file of one format.
 type File struct {
 	*text.File                // its text; of a file that is read anywhere there is only Head

@@ -1,6 +1,7 @@
 package question
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/rows/csv"
 )
 
 // Kind says what is needed to answer a statement.
@@ -23,6 +25,7 @@ type Kind uint8
 const (
 	OverTables Kind = iota // a cluster, which reads the tables
 	OfNothing              // no table: the rows are computed from the statement alone
+	OfFooters              // what the files of its tables say about them
 	AboutTypes             // DESCRIBE and SHOW TABLES
 )
 
@@ -51,6 +54,9 @@ func (q *Question) kind(statement int) (Kind, error) {
 	}
 	if !plan.ReadsTables(st.Plan) {
 		return OfNothing, nil
+	}
+	if q.known[statement] != nil {
+		return OfFooters, nil
 	}
 	rows := make([]int64, len(q.tables))
 	for i, t := range q.tables {
@@ -81,8 +87,11 @@ func (q *Question) Local(statement int) (client.Table, error) {
 		for _, f := range st.Plan.Fields() {
 			columns = append(columns, f.Name)
 		}
-		var err error
-		if rows, err = exec.Local(q.cfg.Text, st.Plan); err != nil {
+		root, err := st.Plan, error(nil)
+		if q.known[statement] != nil {
+			root = q.known[statement]
+		}
+		if rows, err = exec.Local(q.cfg.Text, root); err != nil {
 			return client.Table{}, err
 		}
 	}
@@ -100,6 +109,15 @@ func (q *Question) Local(statement int) (client.Table, error) {
 		}
 	}
 	return client.NewTable(st.Name, columns, out), nil
+}
+
+// knows returns what the files of a table say of some columns, nil if they do not say it. If they cannot be read, the session says why.
+func (q *Question) knows(ctx context.Context, table int, columns []csv.Column) *split.Known {
+	rows, known, ok, err := q.cfg.Input.Known(ctx, q.tables[table].stream(), columns)
+	if !ok || err != nil {
+		return nil
+	}
+	return &split.Known{Rows: rows, Columns: known}
 }
 
 // described returns the type of a column for people, or what the column is if it is not read.
@@ -123,7 +141,11 @@ func (q *Question) Explain(statement int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if kind != OverTables {
+	switch kind {
+	case OverTables:
+	case OfFooters:
+		return "  the footers of the files have the answer, so no rows are read\n", nil
+	default:
 		return "  no files are read\n", nil
 	}
 	var b strings.Builder

@@ -30,6 +30,7 @@ import (
 
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/infer"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
@@ -62,6 +63,7 @@ type Question struct {
 	program *bind.Program
 	plans   []*split.Plan // by statement, of the bound text; bind makes them
 	kinds   []kindOf      // by statement
+	known   []plan.Node   // by statement, its plan with what the footers of files say; nil if tables have to be read
 	nowhere bool          // whether joiners may hold no table as a whole, because the tables did not fit before
 }
 
@@ -214,9 +216,10 @@ func (t *table) stream() protocol.Stream { return protocol.Stream{Name: t.Name, 
 func (q *Question) bind(ctx context.Context) (err error) {
 	asked := q.asked()
 	if q.program, err = asked.Bind(); err == nil {
-		q.plans, q.kinds = nil, make([]kindOf, len(q.program.Statements))
+		q.plans, q.kinds, q.known = nil, make([]kindOf, len(q.program.Statements)), make([]plan.Node, len(q.program.Statements))
 		for i := range q.program.Statements {
 			q.plans = append(q.plans, asked.Of(i))
+			q.known[i] = q.plans[i].FromFooters(func(table int, columns []csv.Column) *split.Known { return q.knows(ctx, table, columns) })
 		}
 	}
 	e := (*syntax.Error)(nil)
