@@ -2,10 +2,13 @@ package jsonl
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -222,6 +225,83 @@ func TestR16_LongLinesAreRefused(t *testing.T) {
 	if _, err := rows(t, io.MultiReader(strings.NewReader("{\"n\":1}\n{\"n\""), iotest.ErrReader(broken)), 100,
 		columns("n")); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestSpecials compares words with their bytes.
+func TestSpecials(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for range 200_000 {
+		var p [8]byte
+		for i := range p {
+			if p[i] = byte(r.Uint32()); r.IntN(3) > 0 {
+				p[i] = "\x1f \"\\!#[]\x80\xa2\xdc\x9f\x00a"[r.IntN(14)]
+			}
+		}
+		want := 8
+		for i, c := range slices.Backward(p[:]) {
+			if c == '"' || c == '\\' || c < ' ' {
+				want = i
+			}
+		}
+		if got := bits.TrailingZeros64(specials(binary.LittleEndian.Uint64(p[:]))) / 8; got != want {
+			t.Fatalf("%q: the first is byte %d, not %d", p, want, got)
+		}
+	}
+}
+
+// TestC1_LinesDoNotDependOnThoseBefore: keys in other orders, more or fewer of them, blanks, escapes and mistakes.
+func TestC1_LinesDoNotDependOnThoseBefore(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 5))
+	after := newObject(columns("a", "b", "c", "a.b", "d[1]"))
+	for range 30_000 {
+		var b strings.Builder
+		blank := func() string { return []string{"", "", "", "", " ", "\t", "  "}[r.IntN(7)] }
+		var value func(depth int) string
+		members := func(depth int) string {
+			text := "{"
+			keys := []string{`"a"`, `"b"`, `"c"`, `"d"`, `"\u0061b"`, `"ab"`, `"e\""`}[:2+r.IntN(6)]
+			if r.IntN(3) == 0 {
+				r.Shuffle(len(keys), func(i, k int) { keys[i], keys[k] = keys[k], keys[i] })
+			}
+			for i, k := range keys {
+				if i > 0 {
+					text += blank() + ","
+				}
+				text += blank() + k + blank() + ":" + blank() + value(depth+1)
+			}
+			return text + blank() + "}"
+		}
+		value = func(depth int) string {
+			switch r.IntN(9) {
+			case 0:
+				return "[1," + blank() + "[2]]"
+			case 1:
+				if depth < 3 {
+					return members(depth)
+				}
+				return "null"
+			case 2:
+				return `"with \n \ud83d\ude00 escapes"`
+			case 3:
+				return []string{"true", "12.5", "-0", "1e9"}[r.IntN(4)]
+			}
+			return `"` + strings.Repeat("é x", r.IntN(9)) + `"`
+		}
+		b.WriteString(members(0))
+		line := []byte(b.String())
+		if r.IntN(4) == 0 {
+			line = slices.Delete(line, r.IntN(len(line)), len(line))
+		}
+		if r.IntN(4) == 0 && len(line) > 0 {
+			line[r.IntN(len(line))] = "{}[]:,\"\\ \x00a1"[r.IntN(12)]
+		}
+		alone := newObject(columns("a", "b", "c", "a.b", "d[1]"))
+		want, wantHas, got, has := make([][]byte, 5), make([]bool, 5), make([][]byte, 5), make([]bool, 5)
+		wantErr, err := alone.Read(line, want, wantHas), after.Read(line, got, has)
+		if fmt.Sprint(err) != fmt.Sprint(wantErr) || !slices.Equal(has, wantHas) || fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
+			t.Fatalf("%q after others: %q %v, %v; alone: %q %v, %v", line, got, has, err, want, wantHas, wantErr)
+		}
 	}
 }
 

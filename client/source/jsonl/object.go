@@ -1,8 +1,11 @@
 package jsonl
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -18,7 +21,17 @@ type object struct {
 	i       int
 	keys    []string // of the outermost object, if gather is set
 	gather  bool
+	order   []member // of the outermost object in the lines before
 }
+
+// member is a key with its quotes and its colon, and what is wanted of its value. Lines mostly have the same keys in the same order.
+type member struct {
+	key   []byte
+	below *node
+}
+
+// mostMembers bounds how many members are expected.
+const mostMembers = 1 << 12
 
 // maxDepth is how deep values may be nested.
 const maxDepth = 512
@@ -119,31 +132,17 @@ func (o *object) word(w string) error {
 // members reads an object.
 func (o *object) members(n *node, depth int) error {
 	o.i++
-	for first := true; ; first = false {
+	for k := 0; ; k++ {
 		o.space()
-		if o.i < len(o.p) && o.p[o.i] == '}' && first {
+		if o.i < len(o.p) && o.p[o.i] == '}' && k == 0 {
 			o.i++
 			return nil
 		}
-		if o.i == len(o.p) || o.p[o.i] != '"' {
-			return o.wrong("there should be a key in quotes")
-		}
-		key, err := o.text(true)
+		below, err := o.member(n, depth, k)
 		if err != nil {
 			return err
 		}
-		if depth == 0 && o.gather {
-			o.keys = append(o.keys, string(key))
-		}
-		if o.space(); o.i == len(o.p) || o.p[o.i] != ':' {
-			return o.wrong("there should be a colon behind a key")
-		}
-		o.i++
 		o.space()
-		var below *node
-		if n != nil && n.keys != nil {
-			below = n.keys[string(key)]
-		}
 		if err := o.value(below, depth+1); err != nil {
 			return err
 		}
@@ -151,6 +150,40 @@ func (o *object) members(n *node, depth int) error {
 			return err
 		}
 	}
+}
+
+// member reads key k of an object with its colon, and returns what is wanted of its value.
+func (o *object) member(n *node, depth, k int) (below *node, err error) {
+	if depth == 0 && k < len(o.order) && !o.gather && bytes.HasPrefix(o.p[o.i:], o.order[k].key) {
+		o.i += len(o.order[k].key)
+		return o.order[k].below, nil
+	}
+	from := o.i
+	if o.i == len(o.p) || o.p[o.i] != '"' {
+		return nil, o.wrong("there should be a key in quotes")
+	}
+	key, err := o.text(true)
+	if err != nil {
+		return nil, err
+	}
+	if depth == 0 && o.gather {
+		o.keys = append(o.keys, string(key))
+	}
+	if o.space(); o.i == len(o.p) || o.p[o.i] != ':' {
+		return nil, o.wrong("there should be a colon behind a key")
+	}
+	o.i++
+	if n != nil && n.keys != nil {
+		below = n.keys[string(key)]
+	}
+	if depth == 0 && k < mostMembers {
+		if k == len(o.order) {
+			o.order = append(o.order, member{})
+		}
+		m := &o.order[k]
+		m.key, m.below = append(m.key[:0], o.p[from:o.i]...), below
+	}
+	return below, nil
 }
 
 // items reads an array.
@@ -231,6 +264,14 @@ func (o *object) digits() (n int) {
 func (o *object) text(wanted bool) ([]byte, error) {
 	o.i++
 	start := o.i
+	for len(o.p)-o.i >= 8 {
+		special := specials(binary.LittleEndian.Uint64(o.p[o.i:]))
+		if special != 0 {
+			o.i += bits.TrailingZeros64(special) / 8
+			break
+		}
+		o.i += 8
+	}
 	for ; o.i < len(o.p); o.i++ {
 		switch c := o.p[o.i]; {
 		case c == '"':
@@ -243,6 +284,14 @@ func (o *object) text(wanted bool) ([]byte, error) {
 		}
 	}
 	return nil, o.wrong("a string is not closed")
+}
+
+// specials returns a word whose lowest set bit is in the first byte of v that is a quote, a backslash or a control character; 0 if there is
+// none. Bits above that byte mean nothing, since a borrow may have set them.
+func specials(v uint64) uint64 {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	quote, slash := v^ones*'"', v^ones*'\\'
+	return ((quote-ones)&^quote | (slash-ones)&^slash | (v-ones*' ')&^v) & tops
 }
 
 // escaped reads the rest of a string whose first escape is at i.
