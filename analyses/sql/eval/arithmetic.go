@@ -20,6 +20,7 @@ func both(b *batch, sel []int32, l, r node) (lv, rv *Vector, err error) {
 // operand is NULL: there the operand's number has no meaning. most is the largest number of digits of a DECIMAL, 0 for BIGINT.
 type ints struct {
 	l, r node
+	by   *int64 // the right operand, if it is constant
 	op   string
 	most int64
 	at   syntax.Pos
@@ -27,6 +28,17 @@ type ints struct {
 }
 
 func (k *ints) eval(b *batch, sel []int32) (*Vector, error) {
+	if k.by != nil && len(sel) == b.n {
+		l, err := k.l.eval(b, sel)
+		if err != nil {
+			return nil, err
+		}
+		k.out.reset(b.n)
+		k.out.nullsOf(l)
+		if k.add(l.Ints) {
+			return &k.out, nil
+		}
+	}
 	l, r, err := both(b, sel, k.l, k.r)
 	if err != nil {
 		return nil, err
@@ -75,10 +87,47 @@ func (k *ints) eval(b *batch, sel []int32) (*Vector, error) {
 	return &k.out, nil
 }
 
+// add adds the constant to all rows, or subtracts it. It returns false for other operators, and if a result may not fit.
+func (k *ints) add(x []int64) bool {
+	by, z := *k.by, k.out.Ints
+	switch {
+	case k.op == "-" && by != math.MinInt64:
+		by = -by
+	case k.op != "+":
+		return false
+	}
+	least, most := int64(math.MinInt64), int64(math.MaxInt64)
+	if k.most != 0 {
+		least, most = -k.most, k.most
+	}
+	// The sum fits if x is between these bounds. They do not overflow, as by is less than the distance between them.
+	if by > 0 {
+		most -= by
+	} else {
+		least -= by
+	}
+	if least > most {
+		return false
+	}
+	span, odd := uint64(most)-uint64(least), false
+	x = x[:len(z)]
+	for i := range z {
+		v := x[i]
+		z[i] = v + by
+		if uint64(v)-uint64(least) > span {
+			odd = true
+		}
+	}
+	return !odd
+}
+
 // fits computes sums, differences and products without a branch for each row. It returns false for other operators, and if a
 // result may not fit, for a row in which an operand is NULL as well. Then all rows have to be computed again, one by one.
 func (k *ints) fits(x, y, z []int64, sel []int32) bool {
 	odd := int64(0) // negative if a result may not fit
+	if len(sel) == len(z) && k.most == 0 && k.op != "*" {
+		return k.fitsAll(x[:len(z)], y[:len(z)], z)
+	}
 	switch k.op {
 	case "+":
 		for _, i := range sel {
@@ -103,6 +152,28 @@ func (k *ints) fits(x, y, z []int64, sel []int32) bool {
 			if f := float64(x[i]) * float64(y[i]); !(f < limit && f > -limit) {
 				odd = -1
 			}
+		}
+	default:
+		return false
+	}
+	return odd >= 0
+}
+
+// fitsAll is fits for sums and differences of BIGINTs in all rows.
+func (k *ints) fitsAll(x, y, z []int64) bool {
+	odd := int64(0)
+	switch k.op {
+	case "+":
+		for i := range z {
+			s := x[i] + y[i]
+			z[i] = s
+			odd |= (x[i] ^ s) & (y[i] ^ s)
+		}
+	case "-":
+		for i := range z {
+			s := x[i] - y[i]
+			z[i] = s
+			odd |= (x[i] ^ y[i]) & (x[i] ^ s)
 		}
 	default:
 		return false

@@ -181,9 +181,19 @@ func compileArithmetic(e *plan.Apply, args []node, out Vector) node {
 	case operand == types.Double && out.Kind == types.Double:
 		return &floats{args[0], args[1], op, out}
 	case operand == types.BigInt && out.Kind == types.BigInt:
-		return &ints{l: args[0], r: args[1], op: op, at: e.At, out: out}
+		return &ints{l: args[0], r: args[1], by: constantInt(args[1]), op: op, at: e.At, out: out}
 	case operand == types.Decimal && out.Kind == types.Decimal:
-		return &ints{l: args[0], r: args[1], op: op, most: field.Powers[types.MaxPrecision] - 1, at: e.At, out: out}
+		return &ints{l: args[0], r: args[1], by: constantInt(args[1]), op: op, most: field.Powers[types.MaxPrecision] - 1, at: e.At, out: out}
+	}
+	return nil
+}
+
+// constantInt returns the integer of a constant, nil for another node and for NULL.
+func constantInt(n node) *int64 {
+	if c, ok := n.(*constant); ok {
+		if v, ok := c.value.(int64); ok {
+			return &v
+		}
 	}
 	return nil
 }

@@ -13,6 +13,18 @@ type compare struct {
 }
 
 func (k *compare) eval(b *batch, sel []int32) (*Vector, error) {
+	if len(sel) == b.n && k.lscale == k.rscale && k.kind != types.Bool {
+		if by := constantInt(k.r); by != nil {
+			l, err := k.l.eval(b, sel)
+			if err != nil {
+				return nil, err
+			}
+			k.out.reset(b.n)
+			k.out.nullsOf(l)
+			compareAll(k.op, l.Ints, *by, k.out.Bools)
+			return &k.out, nil
+		}
+	}
 	l, r, err := both(b, sel, k.l, k.r)
 	if err != nil {
 		return nil, err
@@ -65,6 +77,37 @@ func compareRows[T int64 | string](op string, x, y []T, out []bool, sel []int32)
 	case ">=":
 		for _, i := range sel {
 			out[i] = x[i] >= y[i]
+		}
+	}
+}
+
+// compareAll compares all rows with one number.
+func compareAll(op string, x []int64, by int64, out []bool) {
+	x = x[:len(out)]
+	switch op {
+	case "=":
+		for i, v := range x {
+			out[i] = v == by
+		}
+	case "<>":
+		for i, v := range x {
+			out[i] = v != by
+		}
+	case "<":
+		for i, v := range x {
+			out[i] = v < by
+		}
+	case "<=":
+		for i, v := range x {
+			out[i] = v <= by
+		}
+	case ">":
+		for i, v := range x {
+			out[i] = v > by
+		}
+	case ">=":
+		for i, v := range x {
+			out[i] = v >= by
 		}
 	}
 }

@@ -22,6 +22,17 @@ func Compute(p *eval.Program, b *Batch) (*eval.Vector, error) {
 
 // Passing appends the rows of a batch for which a condition is true.
 func Passing(rows []int32, cond *eval.Vector, sel []int32) []int32 {
+	if !cond.Any { // without a branch that depends on the rows
+		n := len(rows)
+		rows = slices.Grow(rows, len(sel))[:n+len(sel)]
+		for _, i := range sel { // rows may be the beginning of sel, which is read before it is written
+			rows[n] = i
+			if cond.Bools[i] {
+				n++
+			}
+		}
+		return rows[:n]
+	}
 	for _, i := range sel {
 		if cond.Bools[i] && !cond.IsNull(i) {
 			rows = append(rows, i)
