@@ -65,6 +65,66 @@ func TestAppendAllIsAppend(t *testing.T) {
 	}
 }
 
+// TestEntriesThatAreNotLookedFor: whatever values are added in whatever way, and removed again, the rows that are left have their values.
+func TestEntriesThatAreNotLookedFor(t *testing.T) {
+	rng := rand.New(rand.NewPCG(43, 44))
+	for range 200 {
+		b := newDictBuilder()
+		var want [][]byte
+		draw := func() []byte { return fmt.Append(nil, "value "[:rng.IntN(7)], rng.IntN(3000)) }
+		for range 1 + rng.IntN(12) {
+			var rows [][]byte
+			for range rng.IntN(800) {
+				rows = append(rows, draw())
+			}
+			data, from, to := laid(rng, rows)
+			switch rng.IntN(6) {
+			case 0:
+				b.AppendAll(data, from, to)
+			case 1:
+				b.AppendNew(data, from, to)
+			case 2:
+				for _, v := range rows {
+					b.Append(v)
+				}
+			case 3:
+				if len(rows) > 0 && b.AppendKnown(rows[0]) {
+					want = append(want, rows[0])
+				}
+				rows = nil
+			case 4:
+				n := rng.IntN(len(want) + 1)
+				b.truncate(n)
+				rows, want = nil, want[:n]
+			default:
+				entries, known := rows, make([]uint32, len(rows))
+				rows = nil
+				for range 3 {
+					var codes []uint32
+					for k := range entries {
+						code := rng.IntN(k + 1)
+						codes, rows = append(codes, uint32(code)), append(rows, entries[code])
+					}
+					b.AppendCodes(codes, known, rng.IntN(2) == 0, func(code uint32) []byte { return entries[code] })
+				}
+			}
+			want = append(want, rows...)
+		}
+		if len(b.first) != b.Len() || len(b.index.keys) != b.Len() || b.rows() != len(want) {
+			t.Fatalf("%d entries with %d rows and %d keys, %d rows of %d", b.Len(), len(b.first), len(b.index.keys), b.rows(), len(want))
+		}
+		for k, code := range b.Codes() {
+			if !bytes.Equal(b.Entry(int(code)), want[k]) {
+				t.Fatalf("row %d is %q, and not %q", k, b.Entry(int(code)), want[k])
+			}
+		}
+		b.reset()
+		if b.index.used != 0 || b.Len() != 0 {
+			t.Fatal("a reset builder has entries")
+		}
+	}
+}
+
 // TestKeysOfEveryLength: values that differ only in their length, in one byte, or in what is around them in the data have codes of their
 // own, and the same value has one code at every place.
 func TestKeysOfEveryLength(t *testing.T) {

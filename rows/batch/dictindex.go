@@ -25,7 +25,8 @@ const longest = 16 // of the values that their keys determine
 // can craft a file of values that collide; codes do not depend on the seed.
 type dictIndex struct {
 	slots []uint32  // its length is a power of two; a slot has the code plus 1, 0 is empty
-	keys  []dictKey // by code
+	keys  []dictKey // by code; noKey for an entry that cannot be found
+	used  int       // slots that are not empty
 	seed  uint64
 	high  uint64 // a second seed
 	long  maphash.Seed
@@ -151,11 +152,19 @@ func (x *dictIndex) knownAny(codes []uint32, data []byte, from, to []uint32) int
 // insert adds a key that the index does not have. Its code is the number of keys before it.
 func (x *dictIndex) insert(k dictKey) {
 	x.keys = append(x.keys, k)
-	if 4*len(x.keys) > len(x.slots) {
+	x.used++
+	if 4*x.used > len(x.slots) {
 		x.grow()
 		return
 	}
 	x.place(k, uint32(len(x.keys)))
+}
+
+// skip gives the next n codes to entries that are not looked for.
+func (x *dictIndex) skip(n int) {
+	for range n {
+		x.keys = append(x.keys, noKey)
+	}
 }
 
 func (x *dictIndex) place(k dictKey, s uint32) {
@@ -171,7 +180,9 @@ func (x *dictIndex) place(k dictKey, s uint32) {
 func (x *dictIndex) grow() {
 	x.slots = make([]uint32, 2*len(x.slots))
 	for i, k := range x.keys {
-		x.place(k, uint32(i+1))
+		if k != noKey {
+			x.place(k, uint32(i+1))
+		}
 	}
 }
 
@@ -179,11 +190,15 @@ func (x *dictIndex) grow() {
 // passes its slot. Emptying the slot therefore undoes the insertion exactly, and no tombstone is needed.
 func (x *dictIndex) truncate(n int) {
 	for i := len(x.keys); i > n; i-- {
+		if x.keys[i-1] == noKey {
+			continue
+		}
 		at := x.home(x.keys[i-1])
 		for x.slots[at&uint64(len(x.slots)-1)] != uint32(i) {
 			at++
 		}
 		x.slots[at&uint64(len(x.slots)-1)] = 0
+		x.used--
 	}
 	x.keys = x.keys[:n]
 }
@@ -191,8 +206,8 @@ func (x *dictIndex) truncate(n int) {
 // reset empties the table. A single batch of many values can make the table large. It shrinks step by step if the next batches
 // do not need its size, because clearing a large table is expensive for small batches.
 func (x *dictIndex) reset() {
-	used := len(x.keys)
-	x.keys = x.keys[:0]
+	used := x.used
+	x.keys, x.used = x.keys[:0], 0
 	if len(x.slots) > smallIndex && used*16 < len(x.slots) {
 		x.slots = make([]uint32, len(x.slots)/2)
 		return

@@ -64,36 +64,53 @@ func (b *DictBuilder) AppendAll(data []byte, from, to []uint32) {
 		if k += b.index.known(codes[k:], data, from[k:], to[k:]); k == len(from) {
 			break
 		}
-		v := data[from[k]:to[k]]
-		key := b.index.key(v)
-		code, found := b.index.find(key, v, &b.entries)
-		if !found {
-			code = b.add(key, v, at+k)
-		}
-		codes[k] = code
+		codes[k] = b.codeOf(data[from[k]:to[k]], at+k, true)
 	}
 	b.forgetLast()
 }
 
+// AppendNew adds the values data[from[k]:to[k]] of the next rows as an entry each, without looking for equal ones. It is for values of
+// which hardly any is repeated.
+func (b *DictBuilder) AppendNew(data []byte, from, to []uint32) {
+	code, row := uint32(b.entries.len()), uint32(len(b.codes))
+	for k, f := range from {
+		b.entries.add(data[f:to[k]])
+		b.codes, b.first = append(b.codes, code+uint32(k)), append(b.first, row+uint32(k))
+	}
+	b.index.skip(len(from))
+	b.forgetLast()
+}
+
 // AppendCodes adds the values of the next rows, which are given as codes of another dictionary. entry returns the text of such a code. By
-// these codes, known has the codes of this builder plus 1; 0 is a code that is not known yet, which is then looked up and stored.
-func (b *DictBuilder) AppendCodes(codes, known []uint32, entry func(code uint32) []byte) {
+// these codes, known has the codes of this builder plus 1; 0 is a code that is not known yet, and gets one. With look, it is that of an
+// equal entry, if there is one; to look takes longer than to add an entry.
+func (b *DictBuilder) AppendCodes(codes, known []uint32, look bool, entry func(code uint32) []byte) {
 	at := len(b.codes)
 	b.codes = slices.Grow(b.codes, len(codes))[:at+len(codes)]
 	out := b.codes[at : at+len(codes)]
 	for k, code := range codes {
 		if known[code] == 0 {
-			v := entry(code)
-			key := b.index.key(v)
-			own, found := b.index.find(key, v, &b.entries)
-			if !found {
-				own = b.add(key, v, at+k)
-			}
-			known[code] = own + 1
+			known[code] = b.codeOf(entry(code), at+k, look) + 1
 		}
 		out[k] = known[code] - 1
 	}
 	b.forgetLast()
+}
+
+// codeOf returns the code of a value that occurs in a row.
+func (b *DictBuilder) codeOf(v []byte, row int, look bool) uint32 {
+	if !look {
+		b.entries.add(v)
+		b.first = append(b.first, uint32(row))
+		b.index.skip(1)
+		return uint32(b.entries.len() - 1)
+	}
+	key := b.index.key(v)
+	code, found := b.index.find(key, v, &b.entries)
+	if !found {
+		code = b.add(key, v, row)
+	}
+	return code
 }
 
 // add adds an entry that first occurs in a row.

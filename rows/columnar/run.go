@@ -110,6 +110,18 @@ func (r *Run) Ints(dst []int64, i int, rows []int32) []int64 {
 		clear(out)
 		return dst
 	}
+	if c.kind == dict && len(c.cells) > 0 {
+		for k, code := range r.Codes(i, rows) {
+			if out[k] = 0; code > 0 {
+				cell := &c.cells[code-1]
+				if !cell.OK {
+					return dst[:from+k]
+				}
+				out[k] = cell.Int
+			}
+		}
+		return dst
+	}
 	power, low, high, ok := ask.multiple(c.kind)
 	if !ok {
 		return dst[:from+r.cells(i, c, ask, rows, func(k int, cell *Cell) { out[k] = cell.Int })]

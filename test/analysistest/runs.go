@@ -3,6 +3,7 @@ package analysistest
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -56,7 +57,7 @@ func Runs(t *testing.T, a *analyses.Analysis, stream int, file analyses.File, he
 				}
 				data = append(append(data, strings.Join(fields, ",")...), end...)
 			}
-			all += SameInRuns(t, header, parsers[0], parsers[1], data, 2)
+			all += SameInRuns(t, header, parsers[0], parsers[1], data, 2, SameBytes)
 		}
 	}
 	if 2*many < all {
@@ -64,9 +65,10 @@ func Runs(t *testing.T, a *analyses.Analysis, stream int, file analyses.File, he
 	}
 }
 
-// SameInRuns checks that two parsers of a file, of which the second one reads each row alone, get the same out of a chunk: rows to the last
-// byte of their batch, and rejected rows with their reasons. It returns the number of rows.
-func SameInRuns(t *testing.T, what string, inRuns, oneByOne *parse.FileParser, data []byte, firstLine uint64) (rows int) {
+// SameInRuns checks that two parsers of a file, of which the second one reads each row alone, get the same out of a chunk: rows, which
+// same compares, and rejected rows with their reasons. It returns the number of rows.
+func SameInRuns(t *testing.T, what string, inRuns, oneByOne *parse.FileParser, data []byte, firstLine uint64,
+	same func(a, b *batch.Builder) bool) (rows int) {
 	t.Helper()
 	var seen [2][]string
 	for k, p := range []*parse.FileParser{inRuns, oneByOne} {
@@ -79,8 +81,47 @@ func SameInRuns(t *testing.T, what string, inRuns, oneByOne *parse.FileParser, d
 	if n != n1 || !reflect.DeepEqual(rejects, rejects1) || fmt.Sprint(err) != fmt.Sprint(err1) || !reflect.DeepEqual(seen[0], seen[1]) {
 		t.Fatalf("%s: %d rows, rejects %+v, %v; one by one %d, %+v, %v", what, n, rejects, err, n1, rejects1, err1)
 	}
-	if err == nil && !bytes.Equal(inRuns.Builder().Append(nil), oneByOne.Builder().Append(nil)) {
-		t.Fatalf("%s: other values than one by one, of %.400q", what, data)
+	if err == nil && !same(inRuns.Builder(), oneByOne.Builder()) {
+		t.Fatalf("%s: other values than one by one, of %.4000q", what, data)
 	}
 	return n
+}
+
+// SameBytes reports whether two builders have the same wire form.
+func SameBytes(a, b *batch.Builder) bool { return bytes.Equal(a.Append(nil), b.Append(nil)) }
+
+// SameValues returns a function that reports whether two builders have the same values. The dictionaries may differ.
+func SameValues(t *testing.T, schema []batch.FieldSpec) func(a, b *batch.Builder) bool {
+	return func(a, b *batch.Builder) bool {
+		var of [2]*batch.Batch
+		for k, x := range []*batch.Builder{a, b} {
+			var err error
+			if of[k], err = batch.Decode(x.Append(nil), schema); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, f := range schema {
+			for row := range of[0].Rows() {
+				switch f.Kind {
+				case batch.Int:
+					if of[0].Ints(i).At(row) != of[1].Ints(i).At(row) {
+						return false
+					}
+				case batch.Float:
+					if math.Float64bits(of[0].Floats(i).At(row)) != math.Float64bits(of[1].Floats(i).At(row)) {
+						return false
+					}
+				case batch.Text:
+					if !bytes.Equal(of[0].Texts(i).At(row), of[1].Texts(i).At(row)) {
+						return false
+					}
+				case batch.Dict:
+					if !bytes.Equal(of[0].Dicts(i).At(row), of[1].Dicts(i).At(row)) {
+						return false
+					}
+				}
+			}
+		}
+		return of[0].Rows() == of[1].Rows()
+	}
 }

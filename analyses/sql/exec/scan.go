@@ -481,12 +481,7 @@ type rows interface {
 	ints(k int, into *copies) []int64
 	floats(k int, into *copies) []float64
 	codes(k int, into *copies) []uint32
-	entries(k int) entries
-}
-
-type entries interface {
-	Len() int
-	Entry(code int) []byte
+	texts(k int, into []string) []string // appends the entries of a dictionary
 }
 
 // copies has memory for the values of a column of a batch that has travelled.
@@ -527,7 +522,13 @@ func (b decoded) codes(k int, into *copies) []uint32 {
 	return into.codes
 }
 
-func (b decoded) entries(k int) entries { return b.Dicts(k) }
+func (b decoded) texts(k int, into []string) []string {
+	d := b.Dicts(k)
+	for e := range d.Len() {
+		into = append(into, field.Text(d.Entry(e)))
+	}
+	return into
+}
 
 // built is a parser's builder. Reading copies nothing: the values are valid until the builder changes.
 type built struct{ *batch.Builder }
@@ -535,7 +536,14 @@ type built struct{ *batch.Builder }
 func (b built) ints(k int, _ *copies) []int64     { return b.Int(k).Values() }
 func (b built) floats(k int, _ *copies) []float64 { return b.Float(k).Values() }
 func (b built) codes(k int, _ *copies) []uint32   { return b.Dict(k).Codes() }
-func (b built) entries(k int) entries             { return b.Dict(k) }
+
+func (b built) texts(k int, into []string) []string {
+	d := b.Dict(k)
+	for e := range d.Len() {
+		into = append(into, field.Text(d.Entry(e)))
+	}
+	return into
+}
 
 // load reads all rows. Texts, and all values that need no copy, are views into them.
 func (c *columns) load(b rows, file analyses.File) {
@@ -553,24 +561,20 @@ func (c *columns) load(b rows, file analyses.File) {
 		case types.Double:
 			v.Floats = b.floats(k, &c.copies[k])
 		case types.Bool:
-			v.Bools = v.Bools[:0]
-			for _, x := range b.ints(k, &c.copies[k]) {
-				v.Bools = append(v.Bools, x != 0)
+			v.Bools = slices.Grow(v.Bools[:0], n)[:n]
+			for i, x := range b.ints(k, &c.copies[k]) {
+				v.Bools[i] = x != 0
 			}
 		case types.Text:
-			d := b.entries(k)
 			if v.Dict == nil {
 				v.Dict = &eval.Dict{}
 			}
-			texts := v.Dict.Texts[:0]
-			for e := range d.Len() {
-				texts = append(texts, field.Text(d.Entry(e)))
-			}
+			texts := b.texts(k, v.Dict.Texts[:0])
 			*v.Dict = eval.Dict{Texts: texts, Rows: n, Batch: v.Dict.Batch + 1}
-			v.Codes, v.Entries = b.codes(k, &c.copies[k]), d.Len()
-			v.Texts = v.Texts[:0]
-			for _, code := range v.Codes {
-				v.Texts = append(v.Texts, texts[code])
+			v.Codes, v.Entries = b.codes(k, &c.copies[k]), len(texts)
+			v.Texts = slices.Grow(v.Texts[:0], n)[:n]
+			for i, code := range v.Codes {
+				v.Texts[i] = texts[code]
 			}
 		default:
 			v.Ints = b.ints(k, &c.copies[k])
@@ -644,11 +648,9 @@ func (c *columns) nulls(v *eval.Vector, k, n int) {
 	if c.some[k/nullsIn]>>shift&1 == 0 {
 		return
 	}
+	v.Any = true
 	for i, m := range c.masks[k/nullsIn] {
-		if m>>shift&1 == 1 {
-			v.Nulls[i>>6] |= 1 << (i & 63)
-			v.Any = true
-		}
+		v.Nulls[i>>6] |= uint64(m>>shift&1) << (i & 63)
 	}
 }
 

@@ -21,6 +21,7 @@ type columnReader struct {
 type words struct {
 	known  []uint32 // the codes of the builder plus 1; 0: not known
 	within []int8   // whether a bounded column may have the text: 1 yes, -1 no, 0 not known
+	fresh  bool     // texts hardly repeat
 }
 
 // Columns returns the function that reads the rows of a columnar file many at once.
@@ -62,11 +63,7 @@ func (x *columnReader) read(run *columnar.Run) (read, taken int) {
 			r.ints.AppendAll(c.ints[:len(rows)])
 		default:
 			x.markNulls(run, r, rows)
-			if _, ok := run.Dictionary(r.column); ok {
-				r.texts.AppendCodes(run.Codes(r.column, rows), x.words[i].known, func(code uint32) []byte { return run.Entry(r.column, code) })
-			} else {
-				r.texts.AppendAll(run.Texts(r.column, rows))
-			}
+			x.appendTexts(run, i, rows)
 		}
 	}
 	x.end(len(rows))
@@ -80,6 +77,28 @@ func (x *columnReader) read(run *columnar.Run) (read, taken int) {
 	return read, len(rows)
 }
 
+// fewEntries is how many entries of a chunk's dictionary are looked for in the builder, because the chunk may have several dictionaries.
+// A larger one hardly has an entry that the builder has.
+const fewEntries = 256
+
+// appendTexts appends a column of texts to the builder. Once most texts of a column without a dictionary are new, no further ones of the
+// chunk are looked for: expressions over such a column are computed by row in any case.
+func (x *columnReader) appendTexts(run *columnar.Run, i int, rows []int32) {
+	r, w := &x.readers[i], &x.words[i]
+	if entries, ok := run.Dictionary(r.column); ok {
+		r.texts.AppendCodes(run.Codes(r.column, rows), w.known, entries <= fewEntries,
+			func(code uint32) []byte { return run.Entry(r.column, code) })
+		return
+	}
+	if w.fresh {
+		r.texts.AppendNew(run.Texts(r.column, rows))
+		return
+	}
+	before := r.texts.Len()
+	r.texts.AppendAll(run.Texts(r.column, rows))
+	w.fresh = len(rows) >= columnar.MaxRun/4 && 2*(r.texts.Len()-before) > len(rows)
+}
+
 // begins forgets the dictionaries of the chunk before.
 func (x *columnReader) begins(run *columnar.Run) {
 	for i := range x.readers {
@@ -88,6 +107,7 @@ func (x *columnReader) begins(run *columnar.Run) {
 		}
 		entries, _ := run.Dictionary(x.readers[i].column)
 		w := &x.words[i]
+		w.fresh = false
 		w.known = slices.Grow(w.known[:0], entries+1)[:entries+1]
 		clear(w.known)
 		if i < x.bounded {
