@@ -40,7 +40,7 @@ func (c *Column) AppendInts(kind Kind, block []int64, valid []uint64, rows int) 
 	}
 	same := c.kind == kind || c.kind == null
 	if !same || !inRange(kind, least) || !inRange(kind, most) {
-		eachRow(valid, rows, c.AppendNull, func(i int) { c.AppendInt(kind, block[i]) })
+		c.AppendEach(valid, rows, func(i int) { c.AppendInt(kind, block[i]) })
 		return
 	}
 	if c.kind == null {
@@ -59,7 +59,7 @@ func (c *Column) AppendInts(kind Kind, block []int64, valid []uint64, rows int) 
 // AppendTexts is [Column.AppendText].
 func (c *Column) AppendTexts(block *Texts, valid []uint64, rows int) {
 	if c.kind != text && (c.kind != null || len(block.From) == 0) {
-		eachRow(valid, rows, c.AppendNull, func(i int) { c.AppendText(block.Bytes[block.From[i]:block.To[i]]) })
+		c.AppendEach(valid, rows, func(i int) { c.AppendText(block.Bytes[block.From[i]:block.To[i]]) })
 		return
 	}
 	if c.kind == null {
@@ -92,7 +92,7 @@ func (c *Column) AppendTexts(block *Texts, valid []uint64, rows int) {
 // AppendWords is [Column.AppendWord]. words are the words of the dictionary, and the block has their numbers.
 func (c *Column) AppendWords(words *Texts, block []uint32, valid []uint64, rows int) {
 	if c.kind != dict && (c.kind != null || len(block) == 0) {
-		eachRow(valid, rows, c.AppendNull, func(i int) { c.AppendWord(block[i], words.Bytes[words.From[block[i]]:words.To[block[i]]]) })
+		c.AppendEach(valid, rows, func(i int) { c.AppendWord(block[i], words.Bytes[words.From[block[i]]:words.To[block[i]]]) })
 		return
 	}
 	if c.kind == null {
@@ -199,11 +199,12 @@ func nextBit(valid []uint64, row int) int {
 	}
 }
 
-func eachRow(valid []uint64, rows int, null func(), value func(i int)) {
+// AppendEach adds a block, for each value of which it calls value, which adds it.
+func (c *Column) AppendEach(valid []uint64, rows int, value func(i int)) {
 	i := 0
 	for row := range rows {
 		if valid != nil && valid[row/64]>>(row%64)&1 == 0 {
-			null()
+			c.AppendNull()
 			continue
 		}
 		value(i)

@@ -223,7 +223,7 @@ func (c *column) takeNumbers(all []int64, valid []uint64, n int, out *columnar.C
 			return nil
 		}
 	}
-	eachRow(valid, n, out, func(i int) {
+	out.AppendEach(valid, n, func(i int) {
 		var one [1]int64
 		if c.travels != 0 && c.convert(one[:], all[i:i+1]) {
 			out.AppendInt(c.travels, one[0])
@@ -247,7 +247,7 @@ func (c *column) takeTexts(all *columnar.Texts, valid []uint64, n int, out *colu
 			return
 		}
 	}
-	eachRow(valid, n, out, func(i int) {
+	out.AppendEach(valid, n, func(i int) {
 		one := columnar.Texts{Bytes: all.Bytes, From: all.From[i : i+1], To: all.To[i : i+1]}
 		var v [1]int64
 		if c.ints != nil && c.ints(v[:], &one) {
@@ -257,19 +257,6 @@ func (c *column) takeTexts(all *columnar.Texts, valid []uint64, n int, out *colu
 		b.text = c.bytes(b.text[:0], all.Bytes[all.From[i]:all.To[i]])
 		out.AppendText(b.text)
 	})
-}
-
-// eachRow calls take with the index of each value that is there, and appends the NULLs between them.
-func eachRow(valid []uint64, n int, out *columnar.Column, take func(i int)) {
-	i := 0
-	for row := range n {
-		if valid != nil && valid[row/64]>>(row%64)&1 == 0 {
-			out.AppendNull()
-			continue
-		}
-		take(i)
-		i++
-	}
 }
 
 // row takes the wanted item of the lists that a row has, and passes over the others. If out is nil, it passes over all.
