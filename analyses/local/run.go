@@ -91,7 +91,7 @@ func newRunner(a *analyses.Analysis, fsys fs.FS, o Options) (*runner, error) {
 		return nil, err
 	}
 	r := &runner{a: a, memory: o.Memory, fsys: fsys, args: args, chunk: o.ChunkBytes, sent: newTables(a, fold.NewOutgoing),
-		folded: newTables(a, fold.NewOutgoing), all: newTables(a, union)}
+		folded: newTables(a, fold.NewOutgoing), all: newTables(a, fold.NewUnion)}
 	if r.chunk == 0 {
 		r.chunk = 256 << 10
 	}
@@ -121,14 +121,6 @@ func newRunner(a *analyses.Analysis, fsys fs.FS, o Options) (*runner, error) {
 		r.bags = append(r.bags, bags)
 	}
 	return r, nil
-}
-
-// union returns a table of the reducer. Only tables that aggregators make may have the same key in two aggregators.
-func union(s *fold.Spec) *fold.Table {
-	if len(s.From) > 0 {
-		return fold.NewTable(s)
-	}
-	return fold.NewUnion(s)
 }
 
 // newTables makes the tables of a, and the table of rejected rows after them.

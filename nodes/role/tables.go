@@ -15,7 +15,7 @@ const PartialBytes = 512 << 10
 
 // NewTables returns an empty table for each of the analysis' tables, and behind them the one for rejected rows. empty makes the kind of
 // table that the role needs: joiners send what they fold (fold.NewOutgoing), aggregators merge it (fold.NewTable), reducers put partitions
-// together (Union).
+// together (fold.NewUnion).
 func NewTables(a *analyses.Analysis, empty func(*fold.Spec) *fold.Table) []*fold.Table {
 	tables := make([]*fold.Table, len(a.Tables)+1)
 	for i := range a.Tables {
@@ -43,14 +43,6 @@ func Complete(a *analyses.Analysis, i int, ended []bool) bool {
 		return ended[TableStream(a, i)]
 	}
 	return !slices.ContainsFunc(from, func(of int) bool { return !ended[TableStream(a, of)] })
-}
-
-// Union makes the kind of table that puts partitions together. Those of a table that aggregators have made may have keys in common.
-func Union(s *fold.Spec) *fold.Table {
-	if len(s.From) > 0 {
-		return fold.NewTable(s)
-	}
-	return fold.NewUnion(s)
 }
 
 // PartialEncoder makes payloads of rows, one after the other, with one scratch buffer.

@@ -17,18 +17,20 @@ const (
 // Bucket returns the bucket of a key, given its hash.
 func Bucket(hash uint64) int { return int(hash>>bucketShift) % Buckets }
 
-// Bucketed returns the rows from number from on by the bucket of their key. In each bucket they are ordered by number. Rows of two tables
-// with equal keys are in the same bucket. The wire form of a bucket's rows ([Table.AppendRows]) depends only on the contents of the rows.
+// Bucketed returns the rows from number from on by the bucket of the keys that partition them. In each bucket they are ordered by
+// number. Rows of two tables that are equal in these keys are in the same bucket. The wire form of a bucket's rows ([Table.AppendRows])
+// depends only on the contents of the rows.
 func (t *Table) Bucketed(from int) (buckets [Buckets][]int) {
 	n := max(0, t.Len()-from)
 	of := make([]uint16, n)
 	var count [Buckets]int
+	var scratch []byte
 	for i := range of {
 		if i%progress.Every == 0 {
 			progress.Mark()
 		}
 		t.normalize(from + i)
-		b := Bucket(Hash(t.index.key(from + i)))
+		b := Bucket(t.spreads(from+i, &scratch))
 		of[i] = uint16(b)
 		count[b]++
 	}

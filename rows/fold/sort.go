@@ -48,16 +48,22 @@ type place struct {
 
 func (t *Table) byKey() []int {
 	rows := t.Rows()
+	t.SortByKey(rows)
+	return rows
+}
+
+// SortByKey sorts some rows as Sorted(nil) sorts all of them.
+func (t *Table) SortByKey(rows []int) {
 	if len(t.spec.Keys) == 0 {
-		return rows
+		return
 	}
 	known := 0 // how many keys a prefix holds completely
 	if t.spec.Keys[0].Kind == KeyInt {
 		known = 1
 	}
 	places := make([]place, len(rows))
-	for row := range places {
-		places[row] = place{t.prefix(row), uint32(row)}
+	for i, row := range rows {
+		places[i] = place{t.Prefix(row), uint32(row)}
 	}
 	slices.SortFunc(places, func(a, b place) int {
 		t.step()
@@ -69,10 +75,11 @@ func (t *Table) byKey() []int {
 	for i := range places {
 		rows[i] = int(places[i].row)
 	}
-	return rows
 }
 
-func (t *Table) prefix(row int) uint64 {
+// Prefix returns the beginning of a row's first key as a number: of two rows, the one with the smaller number comes first in Sorted(nil).
+// Without keys there is none.
+func (t *Table) Prefix(row int) uint64 {
 	p := t.index.key(row)
 	if t.spec.Keys[0].Kind == KeyInt {
 		return uint64(t.key.intAt(p, 0)) ^ 1<<63
@@ -85,6 +92,9 @@ func (t *Table) prefix(row int) uint64 {
 	copy(padded[:], v)
 	return binary.BigEndian.Uint64(padded[:])
 }
+
+// CompareKeys compares two rows by their keys, in the order of Sorted(nil).
+func (t *Table) CompareKeys(a, b int) int { return t.compare(a, b, 0) }
 
 // compare compares two rows by their keys, starting at key from; earlier keys must be equal. A sort compares each pair of
 // neighbours in its result, so it always finds two rows with the same key.
@@ -124,17 +134,12 @@ func (t *Table) Partition(n int) [][]int {
 func (t *Table) split(n int, of func(hash uint64) int) [][]int {
 	parts := make([][]int, n)
 	part, count := make([]uint32, t.Len()), make([]int, n)
-	var first []byte
+	var scratch []byte
 	for row := range part {
 		if row%progress.Every == 0 {
 			progress.Mark()
 		}
-		p := t.index.key(row)
-		if by := t.spec.PartitionBy; by > 0 && by < len(t.spec.Keys) {
-			first = t.key.first(first[:0], p, by)
-			p = first
-		}
-		to := of(Hash(p))
+		to := of(t.spreads(row, &scratch))
 		part[row] = uint32(to)
 		count[to]++
 	}
@@ -145,4 +150,14 @@ func (t *Table) split(n int, of func(hash uint64) int) [][]int {
 		parts[p] = append(parts[p], row)
 	}
 	return parts
+}
+
+// spreads returns the hash of the keys of a row that partition the table.
+func (t *Table) spreads(row int, scratch *[]byte) uint64 {
+	p := t.index.key(row)
+	if by := t.spec.PartitionBy; by > 0 && by < len(t.spec.Keys) {
+		*scratch = t.key.first((*scratch)[:0], p, by)
+		p = *scratch
+	}
+	return Hash(p)
 }

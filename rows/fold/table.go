@@ -51,7 +51,15 @@ func NewOutgoing(spec *Spec) *Table {
 // NewUnion returns an empty table that merges partials of tables without a common key, such as the partitions of one table. It
 // looks up no row, which is most of the cost of merging, and has no index before the first Find. If a key comes twice
 // nevertheless, the next [Table.Sorted] or [Table.Find] sees this and sets the table's error to [ErrDuplicateKey].
-func NewUnion(spec *Spec) *Table { return newTable(spec, trusts) }
+//
+// A table that aggregators have made may have keys in common (Spec.From), and each of them may have the only row of a table without keys.
+// Such rows are merged.
+func NewUnion(spec *Spec) *Table {
+	if len(spec.From) > 0 || len(spec.Keys) == 0 {
+		return newTable(spec, looks)
+	}
+	return newTable(spec, trusts)
+}
 
 func newTable(spec *Spec, m mode) *Table {
 	if err := spec.Check(); err != nil {

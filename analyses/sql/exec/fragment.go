@@ -21,6 +21,7 @@ type Leaf struct {
 	Table    int // index in the analysis of the first table that it folds into
 	Tables   int // how many tables it folds into
 	Groups   *groups
+	Cut      *Cut // which groups the tail needs; nil: all
 	Best     *Best
 	Region   *Region                // the region whose rows it folds; nil if it folds those of a scan
 	Parts    []plan.Expr            // keys of the partitions, if it is a source of a region

@@ -100,8 +100,9 @@ func (g *groups) Apart() bool {
 	return slices.ContainsFunc(g.Aggs, func(x folded) bool { return x.distinct })
 }
 
-// rows yields the groups of a complete table, by key. The first table holds the groups; the tables of DISTINCT values follow.
-func (g *groups) rows(tables []*fold.Table, yield func(*operators.Batch) error) error {
+// rows yields the groups of a complete table, by key. The first table holds the groups; the tables of DISTINCT values follow. If a cut is
+// given, groups that it leaves out may be missing.
+func (g *groups) rows(tables []*fold.Table, cut *Cut, yield func(*operators.Batch) error) error {
 	t := tables[0]
 	if len(g.Node.Keys) == 0 && t.Len() == 0 { // without keys there is a group even for no rows
 		t.Row(t.Key())
@@ -110,22 +111,34 @@ func (g *groups) rows(tables []*fold.Table, yield func(*operators.Batch) error) 
 	if err != nil {
 		return err
 	}
-	return g.some(t, apart, t.Sorted(nil), yield)
+	var order []int
+	if some := cut.rows(t); some != nil && apart == nil {
+		order = some
+		t.SortByKey(order)
+	} else {
+		order = t.Sorted(nil)
+	}
+	return g.some(t, apart, order, nil, yield)
 }
 
 // some yields the given groups of a table. apart has the states of aggregates of DISTINCT values, whose groups are the rows of the table.
-func (g *groups) some(t *fold.Table, apart []aggregate.State, order []int, yield func(*operators.Batch) error) error {
+// If wanted is not nil, the other columns are nil. An error of their values is returned nevertheless.
+func (g *groups) some(t *fold.Table, apart []aggregate.State, order []int, wanted []bool, yield func(*operators.Batch) error) error {
 	for lo := 0; lo < len(order); lo += AtOnce {
 		part := order[lo:min(lo+AtOnce, len(order))]
-		r, states, err := g.decode(t, part)
+		r, states, err := g.decode(t, part, wanted)
 		if err != nil {
 			return err
 		}
 		for a, s := range states {
+			if s == nil {
+				r.Columns = append(r.Columns, nil)
+				continue
+			}
 			v := eval.NewVector(g.Aggs[a].from.T.Kind, len(part))
 			for i, row := range part {
 				of := int32(i)
-				if g.Aggs[a].distinct {
+				if apart != nil && apart[a] != nil {
 					s, of = apart[a], int32(row)
 				}
 				if err := s.Value(of, v, int32(i)); err != nil {
@@ -141,30 +154,34 @@ func (g *groups) some(t *fold.Table, apart []aggregate.State, order []int, yield
 	return nil
 }
 
-// decode returns rows with the keys of some groups, and the states of these groups, which have the numbers of the rows.
-func (g *groups) decode(t *fold.Table, part []int) (*operators.Batch, []aggregate.State, error) {
+// decode returns rows with the keys of some groups, and the states of these groups, which have the numbers of the rows. If wanted is not
+// nil, keys that are not wanted are nil, and so are the states of other aggregates unless their values may be errors.
+func (g *groups) decode(t *fold.Table, part []int, wanted []bool) (*operators.Batch, []aggregate.State, error) {
 	t.Pause()
 	r := &operators.Batch{N: len(part)}
+	keys := len(g.Node.Keys)
 	for _, k := range g.Node.Keys {
 		r.Columns = append(r.Columns, &eval.Vector{Kind: k.Type().Kind})
 	}
-	for i, row := range part {
-		if len(r.Columns) == 0 {
-			break
-		}
-		b, err := t.KeyText(row, 0), error(nil)
-		for _, v := range r.Columns {
-			if b, err = values.Cut(v, i, b); err != nil {
-				return nil, nil, err
+	if keys > 0 && (wanted == nil || slices.Contains(wanted[:keys], true)) {
+		for i, row := range part {
+			b, err := t.KeyText(row, 0), error(nil)
+			for _, v := range r.Columns {
+				if b, err = values.Cut(v, i, b); err != nil {
+					return nil, nil, err
+				}
 			}
 		}
+	} else {
+		clear(r.Columns)
 	}
 	states := make([]aggregate.State, len(g.Aggs))
 	for a := range g.Aggs {
 		x := &g.Aggs[a]
-		if states[a] = x.state(); x.distinct {
+		if wanted != nil && !wanted[keys+a] && x.of.Fails == "" {
 			continue
 		}
+		states[a] = x.state()
 		states[a].Grow(len(part))
 		for i, row := range part {
 			if err := states[a].Decode(t, x.cell, row, int32(i)); err != nil {
@@ -188,7 +205,7 @@ func (g *groups) early(t *fold.Table, yield func(*operators.Batch) error) error 
 	order := t.Rows()
 	for lo := 0; lo < len(order); lo += AtOnce {
 		part := order[lo:min(lo+AtOnce, len(order))]
-		r, states, err := g.decode(t, part)
+		r, states, err := g.decode(t, part, nil)
 		if err != nil {
 			return err
 		}

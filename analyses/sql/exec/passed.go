@@ -94,7 +94,7 @@ func (p passedSource) Has(n plan.Node) bool {
 func (p passedSource) Read(_ plan.Node, yield func(*operators.Batch) error) error {
 	l, t := p.leaf, p.t
 	if l.Keep == KeepGroups {
-		return l.Groups.some(t, nil, t.Rows(), yield)
+		return l.Groups.some(t, nil, t.Rows(), nil, yield)
 	}
 	place, row := t.KeyText, func(i int) []byte { return t.KeyText(i, 1) }
 	if l.Keep == KeepDistinct {

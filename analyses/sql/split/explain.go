@@ -135,7 +135,7 @@ func describeLeaf(l *exec.Leaf) string {
 			return what + "fold into one row of " + counted(len(l.Groups.Aggs), "aggregate")
 		}
 		return what + "fold into groups by " + counted(len(l.Groups.Node.Keys), "key") + " with " + counted(len(l.Groups.Aggs), "aggregate") +
-			", which " + merger + " by key"
+			", which " + merger + " by key" + describeCut(l)
 	case exec.KeepBest:
 		if len(l.Best.Orders) == 0 {
 			return what + "keep the first " + counted(l.Best.N, "row")
@@ -152,6 +152,20 @@ func describeLeaf(l *exec.Leaf) string {
 		return what + "keep different rows, which aggregators merge"
 	}
 	return what + "send the rows to the reducer"
+}
+
+// describeCut says which groups leave the aggregators.
+func describeCut(l *exec.Leaf) (what string) {
+	if l.Cut == nil || !complete(l) {
+		return ""
+	}
+	if l.Cut.Cond != nil {
+		what = ", and drop by HAVING or WHERE"
+	}
+	if l.Cut.N > 0 {
+		what += fmt.Sprintf(", and each keep the best %d", l.Cut.N)
+	}
+	return what
 }
 
 // orderStep names the step of a Sort.

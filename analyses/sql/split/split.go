@@ -83,7 +83,7 @@ func (s *statement) numberTables() []fold.Spec {
 		if l.Groups != nil {
 			specs = append(specs, l.Groups.DistinctSpecs(specs[0].Name, specs[0].Stream)...)
 		}
-		if l.Parts != nil && l.Groups != nil { // DISTINCT values go to the partition of their group
+		if l.Groups != nil && len(l.Groups.Node.Keys) > 0 { // DISTINCT values go to the partition of their group
 			for k := range specs[1:] {
 				specs[1+k].PartitionBy = 1
 			}
@@ -185,6 +185,7 @@ func (p *Session) split(trial bool) (*statement, error) {
 			continue
 		}
 		s.finish()
+		s.cut()
 		if len(p.Roots) > 1 {
 			return s, s.shares()
 		}

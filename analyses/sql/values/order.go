@@ -125,7 +125,7 @@ func Sort(rows []int32, keys []Key, pause func()) {
 	}
 	list := make([]prefixed, len(rows))
 	for i, r := range rows {
-		list[i] = prefixed{keys[0].prefix(r), r}
+		list[i] = prefixed{keys[0].Prefix(r), r}
 	}
 	compared := 0
 	slices.SortFunc(list, func(a, b prefixed) int {
@@ -145,8 +145,8 @@ func Sort(rows []int32, keys []Key, pause func()) {
 	}
 }
 
-// prefix returns a number that is at most that of any later value in the order.
-func (k *Key) prefix(r int32) (p uint64) {
+// Prefix returns a number that is at most that of any later value in the order.
+func (k *Key) Prefix(r int32) (p uint64) {
 	if k.V.IsNull(r) {
 		if k.NullsFirst {
 			return 0

@@ -6,6 +6,7 @@ import (
 
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/rows/progress"
 )
 
@@ -19,7 +20,7 @@ func (st *state) pass(query int, m role.Message, out role.Emitter) (err error) {
 	q := &st.Analysis.Queries[query]
 	defer role.Explain(&err, func() string { return "query " + q.Name })
 	if st.passing == nil {
-		st.passing = role.NewTables(st.Analysis, role.Union)
+		st.passing = role.NewTables(st.Analysis, fold.NewUnion)
 	}
 	t := st.passing[st.Analysis.TableIndex(q.Tables[0])]
 	t.Reset()

@@ -70,7 +70,7 @@ func (r *Reducer) Open(s role.Session) error {
 		}
 	}
 	r.sessions[s.ID] = &state{
-		Session: s, tables: role.NewTables(s.Analysis, role.Union),
+		Session: s, tables: role.NewTables(s.Analysis, fold.NewUnion),
 		ended: make([]bool, len(s.Analysis.Streams)), answered: make([]bool, len(s.Analysis.Queries)+1),
 	}
 	return nil
