@@ -601,7 +601,7 @@ func (b *binder) subquery(x syntax.Expr, s *scope) plan.Expr {
 	boolean := types.Of(types.Bool)
 	switch x := x.(type) {
 	case *syntax.Exists:
-		return b.asked(&plan.Subquery{Base: plan.Base{T: boolean, At: x.At}, Plan: b.query(x.Query, s, s.ctes), Exists: true})
+		return b.asked(&plan.Subquery{Base: plan.Base{T: boolean, At: x.At}, Plan: b.query(withoutStar(x.Query), s, s.ctes), Exists: true})
 	case *syntax.InQuery:
 		v := b.expr(x.X, s)
 		query := b.oneColumn(x.At, b.query(x.Query, s, s.ctes))
@@ -618,6 +618,23 @@ func (b *binder) subquery(x syntax.Expr, s *scope) plan.Expr {
 		return b.asked(&plan.Subquery{Base: plan.Base{T: query.Fields()[0].Type, At: x.At}, Plan: query})
 	}
 	return nil
+}
+
+// withoutStar returns the query of an EXISTS with a constant in place of *. Whether there is a row depends on none of its columns, so none is
+// read for it.
+func withoutStar(q *syntax.Query) *syntax.Query {
+	sel, ok := q.Body.(*syntax.Select)
+	if !ok || len(sel.Items) != 1 || sel.From == nil || sel.Distinct || sel.GroupBy != nil || sel.Having != nil || q.OrderAll || len(q.OrderBy) > 0 {
+		return q
+	}
+	star, ok := sel.Items[0].X.(*syntax.Star)
+	if !ok || star.Table != "" || len(star.Exclude)+len(star.Replace) > 0 {
+		return q
+	}
+	to, of := *q, *sel
+	of.Items = []syntax.Item{{X: &syntax.Number{At: star.At, Text: "1"}}}
+	to.Body = &of
+	return &to
 }
 
 // asked returns the expression for a query used as a value. A correlated query becomes a join with the row around it.
