@@ -620,11 +620,12 @@ func (b *binder) subquery(x syntax.Expr, s *scope) plan.Expr {
 	return nil
 }
 
-// withoutStar returns the query of an EXISTS with a constant in place of *. Whether there is a row depends on none of its columns, so none is
-// read for it.
+// withoutStar returns the query of an EXISTS with a constant in place of *. Whether there is a row depends on none of its columns, so
+// none is read for it.
 func withoutStar(q *syntax.Query) *syntax.Query {
 	sel, ok := q.Body.(*syntax.Select)
-	if !ok || len(sel.Items) != 1 || sel.From == nil || sel.Distinct || sel.GroupBy != nil || sel.Having != nil || q.OrderAll || len(q.OrderBy) > 0 {
+	if !ok || len(sel.Items) != 1 || sel.From == nil || sel.Distinct || sel.GroupBy != nil || sel.Having != nil ||
+		q.OrderAll || len(q.OrderBy) > 0 {
 		return q
 	}
 	star, ok := sel.Items[0].X.(*syntax.Star)

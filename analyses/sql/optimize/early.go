@@ -108,8 +108,10 @@ func (e *eager) below(n plan.Node, keys, args []plan.Expr, used plan.Set) (plan.
 		}
 		return &plan.Filter{Input: in, Cond: x.Cond}, parts
 	case *plan.Join:
-		if e.Reads(x) {
-			return e.grouped(n, keys, args, used)
+		if e.Reads(x) { // the groups of one of its tables may be fewer, if the whole join has columns that are no keys
+			if in, parts := e.grouped(n, keys, args, used); in != nil {
+				return in, parts
+			}
 		}
 		return e.side(x, keys, args, used)
 	}

@@ -42,6 +42,10 @@ func TestE2_Rules(t *testing.T) {
 		"joins": func(roots []plan.Node, s *sizes.Sizes, _ *plan.IDs) []plan.Node {
 			return Arrange(roots, s, 64*mebibyte)
 		},
+		"associate": func(roots []plan.Node, _ *sizes.Sizes, _ *plan.IDs) []plan.Node { return Associate(roots) },
+		"keys": func(roots []plan.Node, s *sizes.Sizes, _ *plan.IDs) []plan.Node {
+			return Keys(PushDown(roots), s, 64*mebibyte)
+		},
 		"semijoins": semiJoins,
 		"early":     groupsEarly,
 	} {

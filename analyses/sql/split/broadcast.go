@@ -1,6 +1,7 @@
 package split
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ func (s *statement) broadcast(n *plan.Join, l *exec.Leaf) *exec.Broadcast {
 	case syntax.Right:
 		right = true
 	}
-	left, right = left && s.fits(n.R, l), right && s.fits(n.L, l)
+	left, right = left && s.fits(n.R, l) && !s.streamed(n.L, n.R), right && s.fits(n.L, l) && !s.streamed(n.R, n.L)
 	if left && right && s.Below(n.L) != s.Below(n.R) {
 		left = s.Below(n.L) > s.Below(n.R)
 	}
@@ -52,6 +53,16 @@ func (s *statement) broadcast(n *plan.Join, l *exec.Leaf) *exec.Broadcast {
 		return &exec.Broadcast{Join: swapped(n), Of: n, Swapped: true}
 	}
 	return nil
+}
+
+// streamed reports whether the table whose rows would be streamed past a small side, probably the largest of its own, is one that the small
+// side reads, too. A joiner cannot have it whole and stream it.
+func (s *statement) streamed(n, small plan.Node) bool {
+	tables := s.Tables(n)
+	if len(tables) == 0 {
+		return false
+	}
+	return slices.Contains(s.Tables(small), slices.MaxFunc(tables, func(a, b *plan.Table) int { return cmp.Compare(s.Kept(a), s.Kept(b)) }))
 }
 
 // swapped returns a join with its sides exchanged.

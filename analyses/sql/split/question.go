@@ -205,7 +205,8 @@ func (p *Plan) root() (r exec.Root, err error) {
 		return r, err
 	}
 	plans := optimize.PushDown(optimize.Constants([]plan.Node{r.Plan}))
-	r.Plan = optimize.Arrange(plans, sizesOf(p.Tables, p.bound.tables, plans), MaxReference)[0]
+	sized := sizesOf(p.Tables, p.bound.tables, plans)
+	r.Plan = optimize.Keys(optimize.Associate(optimize.Arrange(plans, sized, MaxReference)), sized, MaxReference)[0]
 	if r, err = p.ofPlaces(r); err != nil {
 		return r, err
 	}
