@@ -114,7 +114,7 @@ func (h *Nodes) keep(id topology.NodeID, known analyses.Set, disk wal.FS) {
 		}
 		err := nodes.Run(h.ctx, nodes.Config{Topology: h.topology, Node: id, Known: known, Version: "in process", Disk: disk, Direct: h.direct})
 		if err != nil && len(starts) >= mostStarts {
-			h.end(fmt.Errorf("node %s has ended %d times: %w; nodes that are started anew may do better", id, len(starts), err))
+			h.end(fmt.Errorf("node %s has ended %d times: %w; close them, and start other ones", id, len(starts), err))
 		}
 	}
 }
