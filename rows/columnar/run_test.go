@@ -121,13 +121,13 @@ func checkColumn(t *testing.T, run *Run, i int, asked Ask, rows []int32, want []
 func checkTexts(t *testing.T, run *Run, i int, rows []int32, want []one) {
 	t.Helper()
 	if _, ok := run.Dictionary(i); ok {
-		codes := bytes.Clone(nil)
 		for k, code := range run.Codes(i, rows) {
-			if codes = nil; code > 0 {
-				codes = run.Entry(i, code)
+			var entry []byte
+			if code > 0 {
+				entry = run.Entry(i, code)
 			}
-			if want[k].null != (code == 0) || !bytes.Equal(codes, want[k].field) {
-				t.Fatalf("column %d, row %d: %q, and not %q", i, rows[k], codes, want[k].field)
+			if want[k].null != (code == 0) || !bytes.Equal(entry, want[k].field) {
+				t.Fatalf("column %d, row %d: %q, and not %q", i, rows[k], entry, want[k].field)
 			}
 		}
 		return
