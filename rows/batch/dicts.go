@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"posta.dev/posta/internal/wire"
+	"posta.dev/posta/rows/internal/fixed"
 )
 
 // DictBuilder is a column of byte strings with few distinct values. Entries get codes 0, 1, 2, … in the order of their first
@@ -159,7 +160,7 @@ func (b *DictBuilder) width() int {
 	if len(b.first) == 0 {
 		return 0
 	}
-	return widthFor(uint64(len(b.first) - 1))
+	return fixed.Width(uint64(len(b.first) - 1))
 }
 
 func (b *DictBuilder) size() int { return b.entries.size() + b.width()*len(b.codes) }
@@ -169,7 +170,7 @@ func (b *DictBuilder) append(dst []byte, name string) []byte {
 	dst = b.entries.append(appendHead(dst, dictParts, name, Dict))
 	dst = wire.AppendUint(dst, uint64(width))
 	dst = wire.AppendBinHeader(dst, width*len(b.codes))
-	return appendFixed(dst, b.codes, 0, width)
+	return fixed.Append(dst, b.codes, 0, width)
 }
 
 // Dicts is a view of a column of codes with its dictionary.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"posta.dev/posta/internal/wire"
+	"posta.dev/posta/rows/internal/fixed"
 )
 
 // IntBuilder is a column of int64.
@@ -29,13 +30,13 @@ func (b *IntBuilder) append(dst []byte, name string) []byte {
 		var high int64
 		low, high = minMax(b.values)
 		// The difference of two int64 always fits a uint64.
-		width = widthFor(uint64(high) - uint64(low))
+		width = fixed.Width(uint64(high) - uint64(low))
 	}
 	dst = appendHead(dst, intParts, name, Int)
 	dst = wire.AppendInt(dst, low)
 	dst = wire.AppendUint(dst, uint64(width))
 	dst = wire.AppendBinHeader(dst, width*len(b.values))
-	return appendFixed(dst, b.values, low, width)
+	return fixed.Append(dst, b.values, low, width)
 }
 
 func minMax(values []int64) (low, high int64) {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"posta.dev/posta/internal/wire"
+	"posta.dev/posta/rows/internal/fixed"
 )
 
 // heap is strings end to end: string i is bytes[offsets[i]:offsets[i+1]]. Text columns and dictionaries are heaps.
@@ -34,7 +35,7 @@ func (h *heap) truncate(n int) {
 
 func (h *heap) append(dst []byte) []byte {
 	dst = wire.AppendBinHeader(dst, 4*len(h.offsets))
-	return wire.AppendBin(appendFixed(dst, h.offsets, 0, 4), h.bytes)
+	return wire.AppendBin(fixed.Append(dst, h.offsets, 0, 4), h.bytes)
 }
 
 // heapView is a view of a heap in a frame, or of a builder's heap.

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"posta.dev/posta/rows/internal/fixed"
 )
 
 // column is a column of the chunk. Fields that its kind does not need stay empty.
@@ -117,7 +119,7 @@ func (c *column) checkCodes() error {
 	entries := uint32(len(c.ends) - 1)
 	for first := 0; first < c.rows; first += len(block) {
 		codes := block[:min(len(block), c.rows-first)]
-		decodeAll(codes, c.values[first*c.valueWidth:], c.valueWidth, 0)
+		fixed.Read(codes, c.values[first*c.valueWidth:], 0, c.valueWidth)
 		for k, code := range codes {
 			if code > entries {
 				return fmt.Errorf("%w: row %d refers to entry %d of %d", ErrMalformed, first+k+1, code, entries)

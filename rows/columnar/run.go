@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+
+	"posta.dev/posta/rows/internal/fixed"
 )
 
 // MaxRun is how many rows a [Run] has at most: enough for what a run costs to be little per row, and few enough for the values of some
@@ -268,11 +270,7 @@ func (r *Run) Entry(i int, code uint32) []byte {
 func (r *Run) Codes(i int, rows []int32) []uint32 {
 	c := r.of(i)
 	r.codes = slices.Grow(r.codes[:0], len(rows))[:len(rows)]
-	if p := c.values[r.first*c.valueWidth:]; len(rows) == r.rows { // all rows have to be 0, 1, 2, …
-		decodeAll(r.codes, p, c.valueWidth, 0)
-	} else {
-		decodeSome(r.codes, p, c.valueWidth, 0, rows)
-	}
+	readNumbers(r, r.codes, c, 0, rows)
 	return r.codes
 }
 
@@ -324,65 +322,14 @@ func (r *Run) raw(c *column, rows []int32) []int64 {
 	return r.numbers
 }
 
-func (r *Run) decode(out []int64, c *column, rows []int32) {
+func (r *Run) decode(out []int64, c *column, rows []int32) { readNumbers(r, out, c, c.least, rows) }
+
+// readNumbers reads the numbers that a column has for some rows.
+func readNumbers[T fixed.Number](r *Run, out []T, c *column, least T, rows []int32) {
 	if p := c.values[r.first*c.valueWidth:]; len(rows) == r.rows { // all rows have to be 0, 1, 2, …
-		decodeAll(out, p, c.valueWidth, c.least)
+		fixed.Read(out, p, least, c.valueWidth)
 	} else {
-		decodeSome(out, p, c.valueWidth, c.least, rows)
-	}
-}
-
-// decodeAll reads the first numbers of p, each of which is least and an unsigned number of width bytes.
-func decodeAll[T int64 | uint32](out []T, p []byte, width int, least T) {
-	switch width {
-	case 0:
-		for k := range out {
-			out[k] = least
-		}
-	case 1:
-		p = p[:len(out)]
-		for k := range out {
-			out[k] = least + T(p[k])
-		}
-	case 2:
-		for k := range out {
-			out[k] = least + T(binary.LittleEndian.Uint16(p[2*k:2*k+2]))
-		}
-	case 4:
-		for k := range out {
-			out[k] = least + T(binary.LittleEndian.Uint32(p[4*k:4*k+4]))
-		}
-	default:
-		for k := range out {
-			out[k] = least + T(binary.LittleEndian.Uint64(p[8*k:8*k+8]))
-		}
-	}
-}
-
-// decodeSome reads some of the numbers of p.
-func decodeSome[T int64 | uint32](out []T, p []byte, width int, least T, rows []int32) {
-	out = out[:len(rows)]
-	switch width {
-	case 0:
-		for k := range out {
-			out[k] = least
-		}
-	case 1:
-		for k, row := range rows {
-			out[k] = least + T(p[row])
-		}
-	case 2:
-		for k, row := range rows {
-			out[k] = least + T(binary.LittleEndian.Uint16(p[2*int(row):2*int(row)+2]))
-		}
-	case 4:
-		for k, row := range rows {
-			out[k] = least + T(binary.LittleEndian.Uint32(p[4*int(row):4*int(row)+4]))
-		}
-	default:
-		for k, row := range rows {
-			out[k] = least + T(binary.LittleEndian.Uint64(p[8*int(row):8*int(row)+8]))
-		}
+		fixed.ReadSome(out, p, least, c.valueWidth, rows)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+
+	"posta.dev/posta/rows/internal/fixed"
 )
 
 // Writer collects rows, column by column. After Reset it can be used again. Only one goroutine at a time may use it.
@@ -289,15 +291,15 @@ func (c *Column) append(dst []byte) []byte {
 	case dict:
 		dst = binary.AppendUvarint(dst, uint64(len(c.lengths)))
 		dst = append(appendLengths(dst, c.lengths), c.bytes...)
-		width := widthOf(uint64(len(c.lengths)))
-		dst = appendFixed(append(dst, byte(width)), c.codes, width, 0)
+		width := fixed.Width(uint64(len(c.lengths)))
+		dst = fixed.Append(append(dst, byte(width)), c.codes, 0, width)
 	case Float:
-		dst = appendFixed(c.appendNulls(dst), c.ints, 8, 0)
+		dst = fixed.Append(c.appendNulls(dst), c.ints, 0, 8)
 	default:
 		dst = c.appendNulls(dst)
-		width := widthOf(uint64(c.most) - uint64(c.least)) // the difference of two int64 fits a uint64
+		width := fixed.Width(uint64(c.most) - uint64(c.least)) // the difference of two int64 fits a uint64
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(c.least))
-		dst = appendFixed(append(dst, byte(width)), c.ints, width, c.least)
+		dst = fixed.Append(append(dst, byte(width)), c.ints, c.least, width)
 	}
 	size := uint64(len(dst) - at - room)
 	for i := range room {
@@ -327,47 +329,6 @@ func appendLengths(dst []byte, lengths []uint32) []byte {
 	for _, n := range lengths {
 		most = max(most, n)
 	}
-	width := max(1, widthOf(uint64(most)))
-	return appendFixed(append(dst, byte(width)), lengths, width, 0)
-}
-
-// widthOf returns how many bytes a number takes: 0, 1, 2, 4 or 8.
-func widthOf(v uint64) int {
-	switch {
-	case v == 0:
-		return 0
-	case v <= math.MaxUint8:
-		return 1
-	case v <= math.MaxUint16:
-		return 2
-	case v <= math.MaxUint32:
-		return 4
-	}
-	return 8
-}
-
-// appendFixed appends numbers, each less the least one, in width bytes.
-func appendFixed[T int64 | uint32](dst []byte, values []T, width int, least T) []byte {
-	at := len(dst)
-	dst = slices.Grow(dst, width*len(values))[:at+width*len(values)]
-	out := dst[at:]
-	switch width {
-	case 1:
-		for i, v := range values {
-			out[i] = byte(v - least)
-		}
-	case 2:
-		for i, v := range values {
-			binary.LittleEndian.PutUint16(out[2*i:], uint16(v-least))
-		}
-	case 4:
-		for i, v := range values {
-			binary.LittleEndian.PutUint32(out[4*i:], uint32(v-least))
-		}
-	case 8:
-		for i, v := range values {
-			binary.LittleEndian.PutUint64(out[8*i:], uint64(v-least))
-		}
-	}
-	return dst
+	width := max(1, fixed.Width(uint64(most)))
+	return fixed.Append(append(dst, byte(width)), lengths, 0, width)
 }
