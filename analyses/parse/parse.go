@@ -104,35 +104,33 @@ func NewFileWith(b *batch.Builder, a *analyses.Analysis, stream int, args analys
 // runs sets run, if the analysis reads many rows of the file at once.
 func (p *FileParser) runs(a *analyses.Analysis, args analyses.Args, stream int, file analyses.File) {
 	p.longest = csv.MaxRun
-	if p.columns == nil {
-		if a.NewRunParser == nil {
-			return
-		}
-		if parse := a.NewRunParser(args, stream, file, p.builder); parse != nil {
-			p.run = func() (rows, read, taken int) {
-				run := p.scanner.Run(p.most)
-				if run == nil {
-					return 0, 0, 0
-				}
-				read, taken = parse(run)
-				p.scanner.Took(read)
-				return run.Rows(), read, taken
-			}
-		}
-		return
+	switch {
+	case p.columns != nil && a.NewColumnParser != nil:
+		p.longest = columnar.MaxRun
+		p.run = runsOf(p, p.columns, a.NewColumnParser(args, stream, file, p.builder))
+	case p.columns == nil && a.NewRunParser != nil:
+		p.run = runsOf(p, &p.scanner, a.NewRunParser(args, stream, file, p.builder))
 	}
-	if a.NewColumnParser == nil {
-		return
+}
+
+// runsOf returns the function that reads the next run of a scanner by parse; nil if there is no parse.
+func runsOf[T any, R interface {
+	*T
+	Rows() int
+}](p *FileParser, s interface {
+	Run(most int) R
+	Took(rows int)
+}, parse func(R) (read, taken int)) func() (rows, read, taken int) {
+	if parse == nil {
+		return nil
 	}
-	p.longest = columnar.MaxRun
-	parse := a.NewColumnParser(args, stream, file, p.builder)
-	p.run = func() (rows, read, taken int) {
-		run := p.columns.Run(p.most)
+	return func() (rows, read, taken int) {
+		run := s.Run(p.most)
 		if run == nil {
 			return 0, 0, 0
 		}
 		read, taken = parse(run)
-		p.columns.Took(read)
+		s.Took(read)
 		return run.Rows(), read, taken
 	}
 }

@@ -11,10 +11,11 @@ import (
 // columnReader reads runs of columnar chunks (analyses.Analysis.NewColumnParser).
 type columnReader struct {
 	inBulk
+	run   *columnar.Run
 	words []words // by reader
 	chunk uint64  // that words is about
 	lines *batch.IntBuilder
-	numbs []int64
+	at    []int64 // lines of rows
 }
 
 // words is what is known of the dictionary of a column of texts in a chunk, by code.
@@ -36,43 +37,18 @@ func (s *Scan) Columns(file analyses.File, b *batch.Builder) func(run *columnar.
 
 // read implements analyses.Analysis.NewColumnParser.
 func (x *columnReader) read(run *columnar.Run) (read, taken int) {
+	x.run = run
 	if x.chunk != run.Chunk() {
 		x.chunk = run.Chunk()
-		x.begins(run)
+		x.begins()
 	}
-	read = run.Rows()
-	rows := x.inBulk.begin(read)
-	for i := range x.readers {
-		n := x.fill(run, i, rows)
-		if n < len(rows) {
-			read, rows = int(rows[n]), rows[:n]
-		}
-		if i < x.bounded {
-			rows = x.keep(i, rows, x.within(run, i, rows))
-		}
-	}
-	if len(rows) == 0 {
-		return read, 0
-	}
-	for i := range x.readers {
-		r, c := &x.readers[i], &x.columns[i]
-		switch {
-		case r.doubles != nil:
-			r.doubles.AppendAll(c.floats[:len(rows)])
-		case r.ints != nil:
-			r.ints.AppendAll(c.ints[:len(rows)])
-		default:
-			x.markNulls(run, r, rows)
-			x.appendTexts(run, i, rows)
-		}
-	}
-	x.end(len(rows))
+	read, rows := x.inBulk.read(x, run.Rows())
 	if x.lines != nil {
-		x.numbs = x.numbs[:0]
+		x.at = x.at[:0]
 		for _, row := range rows {
-			x.numbs = append(x.numbs, int64(run.Line())+int64(row))
+			x.at = append(x.at, int64(run.Line())+int64(row))
 		}
-		x.lines.AppendAll(x.numbs)
+		x.lines.AppendAll(x.at)
 	}
 	return read, len(rows)
 }
@@ -81,10 +57,11 @@ func (x *columnReader) read(run *columnar.Run) (read, taken int) {
 // A larger one hardly has an entry that the builder has.
 const fewEntries = 256
 
-// appendTexts appends a column of texts to the builder. Once most texts of a column without a dictionary are new, no further ones of the
+// appendTexts implements runFields. Once most texts of a column without a dictionary are new, no further ones of the
 // chunk are looked for: expressions over such a column are computed by row in any case.
-func (x *columnReader) appendTexts(run *columnar.Run, i int, rows []int32) {
-	r, w := &x.readers[i], &x.words[i]
+func (x *columnReader) appendTexts(i int, rows []int32) {
+	r, w, run := &x.readers[i], &x.words[i], x.run
+	x.markNulls(r, rows)
 	if entries, ok := run.Dictionary(r.column); ok {
 		r.texts.AppendCodes(run.Codes(r.column, rows), w.known, entries <= fewEntries,
 			func(code uint32) []byte { return run.Entry(r.column, code) })
@@ -100,12 +77,12 @@ func (x *columnReader) appendTexts(run *columnar.Run, i int, rows []int32) {
 }
 
 // begins forgets the dictionaries of the chunk before.
-func (x *columnReader) begins(run *columnar.Run) {
+func (x *columnReader) begins() {
 	for i := range x.readers {
 		if x.readers[i].texts == nil {
 			continue
 		}
-		entries, _ := run.Dictionary(x.readers[i].column)
+		entries, _ := x.run.Dictionary(x.readers[i].column)
 		w := &x.words[i]
 		w.fresh = false
 		w.known = slices.Grow(w.known[:0], entries+1)[:entries+1]
@@ -118,27 +95,26 @@ func (x *columnReader) begins(run *columnar.Run) {
 	}
 }
 
-// fill reads the values of a column, up to one that rowReader has to read, and returns how many it has read. Of a column of TEXT it reads
-// none, because the builder gets them later.
-func (x *columnReader) fill(run *columnar.Run, i int, rows []int32) (n int) {
+// fill implements runFields.
+func (x *columnReader) fill(i int, rows []int32) (n int) {
 	r, c := &x.readers[i], &x.columns[i]
 	switch {
 	case r.texts != nil:
 		return len(rows)
 	case r.doubles != nil:
-		c.floats = run.Floats(c.floats[:0], r.column, rows)
+		c.floats = x.run.Floats(c.floats[:0], r.column, rows)
 		n = len(c.floats)
 	default:
-		c.ints = run.Ints(c.ints[:0], r.column, rows)
+		c.ints = x.run.Ints(c.ints[:0], r.column, rows)
 		n = len(c.ints)
 	}
-	x.markNulls(run, r, rows[:n])
+	x.markNulls(r, rows[:n])
 	return n
 }
 
 // markNulls sets the bits of the NULLs of a column.
-func (x *columnReader) markNulls(run *columnar.Run, r *fieldReader, rows []int32) {
-	if nulls := run.Nulls(r.column, rows); nulls != nil {
+func (x *columnReader) markNulls(r *fieldReader, rows []int32) {
+	if nulls := x.run.Nulls(r.column, rows); nulls != nil {
 		bits, shift := x.bits[r.column/nullsIn][:len(nulls)], r.column%nullsIn
 		for k, null := range nulls {
 			bits[k] |= int64(null) << shift
@@ -146,13 +122,9 @@ func (x *columnReader) markNulls(run *columnar.Run, r *fieldReader, rows []int32
 	}
 }
 
-// within returns the indices of the rows whose value in bounded column i is not NULL and within the bounds.
-func (x *columnReader) within(run *columnar.Run, i int, rows []int32) (kept []int32) {
-	r := &x.readers[i]
-	if r.texts == nil {
-		return x.numbersWithin(i, len(rows))
-	}
-	kept = x.kept[:0]
+// textsWithin implements runFields.
+func (x *columnReader) textsWithin(i int, rows []int32) []int32 {
+	r, run, kept := &x.readers[i], x.run, x.kept[:0]
 	if _, ok := run.Dictionary(r.column); ok {
 		within := x.words[i].within
 		for k, code := range run.Codes(r.column, rows) {

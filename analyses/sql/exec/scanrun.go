@@ -26,6 +26,17 @@ type inBulk struct {
 	zeros   []int64
 }
 
+// runFields are the fields of a run, in one of the forms in which rows come. Columns are named by their reader.
+type runFields interface {
+	// fill reads the values of a column, up to one that cannot be read here or rejects its row, and returns how many it has read. Of a column
+	// of TEXT it reads none, because the builder gets them later.
+	fill(i int, rows []int32) int
+	// textsWithin returns the indices of the rows whose text in a bounded column is not NULL and within the bounds.
+	textsWithin(i int, rows []int32) []int32
+	// appendTexts gives a column of texts to the builder, and sets the bits of its NULLs.
+	appendTexts(i int, rows []int32)
+}
+
 // runColumn has the values of a column for the rows of a run.
 type runColumn struct {
 	ints   []int64
@@ -49,6 +60,41 @@ func (s *Scan) inBulk(file analyses.File, b *batch.Builder, most int) inBulk {
 		x.missing = b.Int(s.missingColumn())
 	}
 	return x
+}
+
+// read reads the first rows of a run of n, and gives those that are not skipped to the builder. It returns how many it has read, and which
+// ones are in the builder.
+func (x *inBulk) read(of runFields, n int) (read int, rows []int32) {
+	read, rows = n, x.begin(n)
+	for i := range x.readers {
+		n := of.fill(i, rows)
+		if n < len(rows) {
+			read, rows = int(rows[n]), rows[:n]
+		}
+		switch {
+		case i >= x.bounded:
+		case x.readers[i].texts != nil:
+			rows = x.keep(i, rows, of.textsWithin(i, rows))
+		default:
+			rows = x.keep(i, rows, x.numbersWithin(i, len(rows)))
+		}
+	}
+	if len(rows) == 0 {
+		return read, nil
+	}
+	for i := range x.readers {
+		r, c := &x.readers[i], &x.columns[i]
+		switch {
+		case r.doubles != nil:
+			r.doubles.AppendAll(c.floats[:len(rows)])
+		case r.ints != nil:
+			r.ints.AppendAll(c.ints[:len(rows)])
+		default:
+			of.appendTexts(i, rows)
+		}
+	}
+	x.end(len(rows))
+	return read, rows
 }
 
 // begin returns the rows of a run, none of which is skipped yet.
@@ -131,6 +177,7 @@ func keep[T any](values []T, kept []int32) {
 type runReader struct {
 	inBulk
 	numbers csv.Numbers
+	run     *csv.Run
 }
 
 // Runs returns the function that reads the rows of a file many at once, nil if rows have to be read one by one.
@@ -145,46 +192,16 @@ func (s *Scan) Runs(file analyses.File, b *batch.Builder) func(run *csv.Run) (re
 			c.limit = field.Powers[r.decimal.Precision]
 		}
 	}
-	return x.read
+	return func(run *csv.Run) (read, taken int) {
+		x.run = run
+		read, rows := x.read(x, run.Rows())
+		return read, len(rows)
+	}
 }
 
-// read implements analyses.Analysis.NewRunParser.
-func (x *runReader) read(run *csv.Run) (read, taken int) {
-	read = run.Rows()
-	rows := x.begin(read)
-	for i := range x.readers {
-		n := x.fill(run, i, rows)
-		if n < len(rows) {
-			read, rows = int(rows[n]), rows[:n]
-		}
-		if i < x.bounded {
-			rows = x.within(run, i, rows)
-		}
-	}
-	if len(rows) == 0 {
-		return read, 0
-	}
-	for i := range x.readers {
-		r, c := &x.readers[i], &x.columns[i]
-		switch {
-		case r.doubles != nil:
-			r.doubles.AppendAll(c.floats[:len(rows)])
-		case r.ints != nil:
-			r.ints.AppendAll(c.ints[:len(rows)])
-		default:
-			from, to := run.Column(r.column, rows)
-			x.markNulls(r, from, to)
-			r.texts.AppendAll(run.Data(), from, to)
-		}
-	}
-	x.end(len(rows))
-	return read, len(rows)
-}
-
-// fill reads the fields of a column, up to one that cannot be read here or rejects its row, and returns how many it has read. Of a column
-// of TEXT it reads none, because the builder gets them later.
-func (x *runReader) fill(run *csv.Run, i int, rows []int32) int {
-	r, c := &x.readers[i], &x.columns[i]
+// fill implements runFields.
+func (x *runReader) fill(i int, rows []int32) int {
+	r, c, run := &x.readers[i], &x.columns[i], x.run
 	if r.texts != nil && !run.Quoted() {
 		return len(rows)
 	}
@@ -248,8 +265,10 @@ func (x *runReader) fillOne(r *fieldReader, c *runColumn, p []byte, n int) (ok b
 	return true
 }
 
-// markNulls sets the bits of NULLs in a column of texts.
-func (x *runReader) markNulls(r *fieldReader, from, to []uint32) {
+// appendTexts implements runFields.
+func (x *runReader) appendTexts(i int, rows []int32) {
+	r := &x.readers[i]
+	from, to := x.run.Column(r.column, rows)
 	bits, shift := x.bits[r.column/nullsIn], r.column%nullsIn
 	for k, f := range from {
 		null := int64(0)
@@ -258,21 +277,18 @@ func (x *runReader) markNulls(r *fieldReader, from, to []uint32) {
 		}
 		bits[k] |= null << shift
 	}
+	r.texts.AppendAll(x.run.Data(), from, to)
 }
 
-// within keeps the rows whose value in bounded column i is not NULL and within the bounds.
-func (x *runReader) within(run *csv.Run, i int, rows []int32) []int32 {
-	r := &x.readers[i]
-	if r.texts == nil {
-		return x.keep(i, rows, x.numbersWithin(i, len(rows)))
-	}
-	kept := x.kept[:0]
-	from, to := run.Column(r.column, rows)
+// textsWithin implements runFields.
+func (x *runReader) textsWithin(i int, rows []int32) []int32 {
+	r, kept := &x.readers[i], x.kept[:0]
+	from, to := x.run.Column(r.column, rows)
 	for k, f := range from {
-		if p := run.Data()[f:to[k]]; len(p) > 0 && r.within.Text(p) {
+		if p := x.run.Data()[f:to[k]]; len(p) > 0 && r.within.Text(p) {
 			kept = append(kept, int32(k))
 		}
 	}
 	x.kept = kept
-	return x.keep(i, rows, kept)
+	return kept
 }
