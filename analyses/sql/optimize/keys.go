@@ -101,12 +101,13 @@ func (k *keyRule) join(j *plan.Join) plan.Node {
 // only rows below an aggregation are dropped.
 func (k *keyRule) reduced(n plan.Node, keys []plan.Expr, other plan.Node, equal []plan.Expr, grouped bool) plan.Node {
 	for _, some := range subsets(len(keys)) {
-		mine, theirs := make([]plan.Expr, len(some)), make([]plan.Expr, len(some))
+		mine, theirs, same := make([]plan.Expr, len(some)), make([]plan.Expr, len(some)), true
 		for i, at := range some {
 			mine[i], theirs[i] = keys[at], equal[at]
-			if mine[i].Type() != theirs[i].Type() {
-				return nil
-			}
+			same = same && mine[i].Type() == theirs[i].Type()
+		}
+		if !same {
+			continue
 		}
 		s, of := k.source(other, theirs)
 		if s == nil || k.Below(s) >= k.Below(n) || k.streams(s, other) {
