@@ -33,13 +33,14 @@ type fakeCluster struct {
 
 	mu       sync.Mutex
 	sessions map[session.ID]*fakeSession
-	busy     int                              // how many opens are still refused
-	late     int                              // how many requests outputs still answer as if they did not know the session
-	expired  bool                             // the results have expired
-	over     bool                             // pings report that the session is over
-	instead  map[string]func() protocol.Reply // replaces the answer to results, by node
-	fail     string                           // the reason with which sessions fail from now on
-	heard    map[string]int                   // number of requests, by "node type"
+	busy     int                               // how many opens are still refused
+	late     int                               // how many requests outputs still answer as if they did not know the session
+	expired  bool                              // the results have expired
+	over     bool                              // pings report that the session is over
+	instead  map[string]func() protocol.Reply  // replaces the answer to results, by node
+	fail     string                            // the reason with which sessions fail from now on
+	heard    map[string]int                    // number of requests, by "node type"; a request that is late may be repeated
+	openers  map[string]map[session.Token]bool // which clients have opened a session, by node
 	// number of pings that claimed lanes, or the end of a stream, or told how far the files are ("files")
 	claimed map[string]int
 	fault   func(heard) fault // decides which fault a request meets; nil: none
@@ -92,7 +93,7 @@ func newFakeCluster(t testing.TB, inputs, outputs int) *fakeCluster {
 func newFakeClusterWith(t testing.TB, inputs, outputs int, tls func(node string) zmqx.TLS) *fakeCluster {
 	f := &fakeCluster{t: t, streams: fakeStreams, rows: 1000, timeout: 400 * time.Millisecond, chunkBytes: 64 << 10,
 		sessions: make(map[session.ID]*fakeSession),
-		heard:    make(map[string]int), claimed: make(map[string]int)}
+		heard:    make(map[string]int), openers: make(map[string]map[session.Token]bool), claimed: make(map[string]int)}
 	for i := range inputs {
 		name := fmt.Sprintf("input-%d", i+1)
 		f.inputs = append(f.inputs, newFakeNode(f, name, tls(name)))
@@ -136,6 +137,13 @@ func (f *fakeCluster) count(node string, ask protocol.RequestType) int {
 	return f.heard[node+" "+string(ask)]
 }
 
+// clients returns how many clients have asked a node to open a session.
+func (f *fakeCluster) clients(node string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.openers[node])
+}
+
 // one returns a copy of the only session there is: what a client has said once more while it waited may still come.
 func (f *fakeCluster) one() *fakeSession {
 	f.t.Helper()
@@ -158,6 +166,12 @@ func (f *fakeCluster) answer(n *fakeNode, q protocol.Request) protocol.Reply {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.heard[n.name+" "+string(q.Type)]++
+	if q.Type == protocol.Open {
+		if f.openers[n.name] == nil {
+			f.openers[n.name] = map[session.Token]bool{}
+		}
+		f.openers[n.name][q.Token] = true
+	}
 	isInput := slices.Contains(f.inputs, n)
 	switch q.Type {
 	case protocol.Info:

@@ -81,7 +81,7 @@ func TestR17_AClientWithoutTheTokenLeavesTheSessionAlone(t *testing.T) {
 	if _, err := Run(ctx, cfg); !errors.Is(err, protocol.ErrInUse) {
 		t.Errorf("got %v", err)
 	}
-	if got := f.one().dropped; len(got) > 0 || f.count("input-2", protocol.Open) != 1 {
+	if got := f.one().dropped; len(got) > 0 || f.clients("input-2") != 1 {
 		t.Errorf("another client's session was dropped: %v, or opened elsewhere", got)
 	}
 }
