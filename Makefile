@@ -78,7 +78,7 @@ test-race:       ## the tests of clusters with the race detector
 
 demo: build      ## make data, run an analysis over real processes, print the answers; ROWS=10000000 for more
 	bin/posta gen bikes --rows $(ROWS) --out demo/bikes
-	bin/posta run bikes --data demo/bikes
+	bin/posta run bikes --data demo/bikes --in-process 0
 
 image: build     ## the docker image: bin/posta and nothing else
 	docker build -q -t $(IMAGE) --build-arg VERSION=$(RELEASE) .
