@@ -23,10 +23,11 @@ type Limits struct {
 	// covers little input; if it is large, acknowledgements come late and more work is repeated after a crash.
 	Commit Size
 	// Memory is how many bytes of reference data one session may have in a joiner, 1MiB to 1024GiB, default 1GiB. The data counts as it
-	// travels, projected to the columns that are needed; an analysis takes up to ten times as much for its tables. It also bounds the rows and
-	// groups of a session that wait for a join in an aggregator, and its tables in a reducer, which may always take 64MiB. A reducer needs
-	// them whole unless the rows of the answer are passed on one by one. A session beyond the limit fails. If it is small, honest sessions
-	// fail; if it is large, one session can take all of a node's memory.
+	// travels, projected to the columns that are needed; an analysis takes up to ten times as much for its tables. It also bounds the
+	// tables of a session in a reducer, which may always take 64MiB. A reducer needs them whole unless the rows of the answer are passed on
+	// one by one. A session beyond the limit fails. A quarter of it, but no less than Tables, is what the rows and groups that wait for joins
+	// take in an aggregator, of all sessions together, before they move to files. If Memory is small, honest sessions fail; if it is large,
+	// one session can take all of a node's memory.
 	Memory Size
 	// NodeMemory is how many bytes of what Memory bounds all sessions together may hold in one node, 1MiB to 1024GiB, default 4GiB, at least
 	// Memory. Beyond it the client whose sessions hold most loses the largest of them. If it is small, sessions fail that would have room one

@@ -8,7 +8,8 @@
 // rows of a few buckets, merged from all runs. Pruning and pages treat it like a whole table. It is a partition of the keys, like an
 // aggregator's tables, only smaller, so the answer is the same (D1).
 //
-// Tables from which others are made (fold.Spec.From) stay in memory. When they are complete, the analysis makes the others (making.go).
+// Tables from which others are made (fold.Spec.From) stay here, in memory or in files. When they are complete, the analysis makes the others
+// (making.go), from one part of the keys after the other.
 package aggregator
 
 import (
@@ -41,14 +42,12 @@ var (
 	_ role.Role    = (*Aggregator)(nil)
 	_ role.Worker  = (*Aggregator)(nil)
 	_ role.Spiller = (*Aggregator)(nil)
-	_ role.Holder  = (*Aggregator)(nil)
 )
 
 type state struct {
 	role.Session
 	tables  []*fold.Table   // tables that are filled; rows that have moved to files are no longer in them
 	waiting []*fold.Waiting // by table: the rows of a bag that stays here; nil: the table is not such a bag
-	held    int             // bytes of the tables and bags that stay here, when they were last measured
 	ended   []bool          // streams
 	stream  int             // the stream that ended last
 
@@ -102,7 +101,7 @@ func (a *Aggregator) Take(id session.ID, m role.Message, out role.Emitter) (dura
 		return false, fmt.Errorf("rows of table %s come behind the end of stream %s, which completes it", tables[i].Spec().Name,
 			st.Analysis.Streams[st.stream].Name)
 	case st.Analysis.Stays(i):
-		return true, st.wait(i, m.Payload, out)
+		return true, st.wait(i, m.Payload)
 	}
 	err = role.Merge(tables, m.Payload)
 	return err == nil, err
@@ -187,7 +186,7 @@ func (a *Aggregator) Work(id session.ID) (more bool, err error) {
 	case more:
 		return true, nil
 	}
-	return st.makeSlice()
+	return a.makeSlice(st)
 }
 
 // work does a slice of reading a part, or of pruning.
@@ -285,20 +284,18 @@ const (
 // returned it, a node whose recovery repeats the call could not start.
 func (a *Aggregator) More(id session.ID, out role.Emitter) (bool, error) {
 	st := a.sessions[id]
-	if err := a.finish(id); err != nil {
-		if st.parts != nil {
-			return true, nil
-		}
-		return false, err
-	}
-	var err error
+	err := a.finish(id)
 	switch {
+	case err != nil:
 	case len(st.leaving) > 0:
 		err = a.page(st, out)
 	case st.makes():
 		err = a.madePage(st, out)
 	}
-	if err != nil {
+	switch {
+	case err != nil && st.failed != nil && (st.parts != nil || a.reads(st)):
+		return true, nil
+	case err != nil:
 		return false, err
 	}
 	if len(st.leaving) == 0 && st.parts != nil && !st.nextPart() {

@@ -95,7 +95,6 @@ func (a *Aggregator) Restore(id session.ID, data []byte) error {
 			return err
 		}
 	}
-	st.measure()
 	return d.Done()
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -33,65 +32,22 @@ func (m *maker) stop() {
 }
 
 // wait keeps rows from which another table will be made.
-func (st *state) wait(i int, payload []byte, out role.Emitter) error {
+func (st *state) wait(i int, payload []byte) error {
 	if st.waiting[i] == nil {
-		if err := role.Merge(st.tables, payload); err != nil {
-			return err
-		}
-		return st.tooMuchWaits(out)
+		return role.Merge(st.tables, payload)
 	}
 	rows, err := role.RowsOf(st.tables, payload)
 	if err != nil {
 		return err
 	}
-	if err := st.waiting[i].Merge(rows); err != nil {
-		return err
-	}
-	return st.tooMuchWaits(out)
-}
-
-// tooMuchWaits returns an error if the rows and groups that wait in this aggregator take more than limits.memory (R16). They do not move to
-// files. Recovery has no emitter: it accepts what was accepted before, even if the limit is smaller now.
-func (st *state) tooMuchWaits(out role.Emitter) error {
-	st.measure()
-	if out == nil {
-		return nil
-	}
-	if limit := out.Limits().Memory; st.held > limit {
-		return fmt.Errorf("the session's rows and groups that wait for a join have %d bytes in this aggregator, and limits.memory is %d: let "+
-			"more aggregators share them, narrow the rows or read fewer columns, or raise limits.memory in the topology; then start the session "+
-			"again",
-			st.held, limit)
-	}
-	return nil
-}
-
-// measure adds up what stays in memory.
-func (st *state) measure() {
-	st.held = 0
-	for i, w := range st.waiting {
-		switch {
-		case w != nil:
-			st.held += w.Bytes()
-		case st.Analysis.Stays(i):
-			st.held += st.tables[i].Bytes()
-		}
-	}
-}
-
-// Held implements role.Holder: the rows and groups that wait for a join. All other tables move to files.
-func (a *Aggregator) Held(id session.ID) int {
-	if st := a.sessions[id]; st != nil {
-		return st.held
-	}
-	return 0
+	return st.waiting[i].Merge(rows)
 }
 
 // makeSlice does a slice of making a table.
-func (st *state) makeSlice() (more bool, err error) {
+func (a *Aggregator) makeSlice(st *state) (more bool, err error) {
 	m := st.maker
 	if m == nil {
-		m = st.newMaker(st.making[0])
+		m = a.newMaker(st, st.making[0])
 		st.maker = m
 	}
 	if m.ready {
@@ -133,7 +89,7 @@ func (st *state) makes() bool {
 
 // madePage emits a page of the table that is being made.
 func (a *Aggregator) madePage(st *state, out role.Emitter) error {
-	if err := st.makeRows(); err != nil {
+	if err := a.makeRows(st); err != nil {
 		return err
 	}
 	if err := a.emit(st, st.making[0], st.maker.made, out); err != nil {
@@ -146,9 +102,9 @@ func (a *Aggregator) madePage(st *state, out role.Emitter) error {
 }
 
 // makeRows works until rows of the table that is being made can leave.
-func (st *state) makeRows() error {
+func (a *Aggregator) makeRows(st *state) error {
 	for {
-		if more, err := st.makeSlice(); !more || err != nil {
+		if more, err := a.makeSlice(st); !more || err != nil {
 			return err
 		}
 	}
@@ -167,16 +123,10 @@ func (st *state) madeLeft() {
 	made := st.making[0]
 	st.maker, st.making, st.left = nil, st.making[1:], 0
 	for _, i := range st.Analysis.MadeOf(made) {
-		if st.needed(i) {
-			continue
-		}
-		if st.waiting[i] != nil {
-			st.waiting[i] = fold.NewWaiting(st.waiting[i].Spec())
-		} else {
-			st.tables[i] = fold.NewTable(st.tables[i].Spec())
+		if !st.needed(i) {
+			st.empty(i)
 		}
 	}
-	st.measure()
 }
 
 // needed reports whether a later table is made of table i.
@@ -198,13 +148,8 @@ func (st *state) needed(i int) bool {
 }
 
 // newMaker returns the maker of a table.
-func (st *state) newMaker(table int) *maker {
-	making := analyses.NewMaking(st.Analysis, st.Args, table, func(i int) fold.Parted {
-		if st.waiting[i] != nil {
-			return st.waiting[i]
-		}
-		return st.tables[i].Parted()
-	})
+func (a *Aggregator) newMaker(st *state, table int) *maker {
+	making := analyses.NewMaking(st.Analysis, st.Args, table, func(i int) fold.Parted { return a.parted(st, i) })
 	tables, made := making.Tables()
 	for _, t := range tables {
 		t.SetMemory(st.Replica.Memory)

@@ -2,12 +2,15 @@ package aggregator
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/nodes/internal/runs"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/test/roletest"
@@ -215,47 +218,154 @@ func TestN6_AFailedFinishNamesTheQuery(t *testing.T) {
 	x.Drop(id, role.Outcome{Failed: true})
 }
 
-// TestR16_RowsThatWaitAreBounded by limits.memory. A limit that was changed since does not change recovery.
-func TestR16_RowsThatWaitAreBounded(t *testing.T) {
-	a := joining(1)
-	x := joiningRole(t, a)
-	m := rowsFor(a, 1, strings.Repeat("red", 100), 1)
-	small := &roletest.Kept{Memory: 1000}
-	for i := range 10 {
-		_, err := x.Take(id, m, small)
-		if wants := i >= 3; (err != nil) != wants || wants && !strings.Contains(err.Error(), "limits.memory") {
-			t.Fatalf("row %d: %v", i, err)
+// waiting is an aggregator with a join whose rows move to files, and which starts again now and then.
+type waiting struct {
+	*Aggregator
+	t    *testing.T
+	a    *analyses.Analysis
+	disk roletest.Saved
+	r    *rand.Rand
+}
+
+func newWaiting(t *testing.T, a *analyses.Analysis, seed uint64) *waiting {
+	w := &waiting{t: t, a: a, disk: roletest.Saved{}, r: rand.New(rand.NewPCG(seed, 3))}
+	w.Aggregator = joiningRole(t, a)
+	w.AttachFiles(w.disk)
+	return w
+}
+
+// between moves rows to files, saves these, and starts again, each sometimes.
+func (w *waiting) between() {
+	if w.r.IntN(4) == 0 {
+		if _, err := w.Spill(id, nil); err != nil {
+			w.t.Fatal(err)
 		}
 	}
-	if durable, err := x.Take(id, m, nil); err != nil || !durable {
-		t.Fatal(durable, err)
+	if w.r.IntN(4) == 0 {
+		w.disk.Save(w)
+	}
+	if w.r.IntN(6) > 0 {
+		return
+	}
+	w.disk.Save(w)
+	before := w.Snapshot(id, nil)
+	w.Close()
+	w.Aggregator = joiningRole(w.t, w.a)
+	w.AttachFiles(w.disk)
+	if err := w.Restore(id, before); err != nil {
+		w.t.Fatal(err)
+	}
+	if after := w.Snapshot(id, nil); !bytes.Equal(after, before) {
+		w.t.Fatal("a node that has started again has another state")
 	}
 }
 
-// TestR16_GroupsThatWaitAreBounded together with the rows. Groups that nothing is made of do not count.
-func TestR16_GroupsThatWaitAreBounded(t *testing.T) {
+// TestR16_WhatWaitsForAJoinMovesToFiles: whatever moves, and when, and wherever the node starts again, the joined rows are the same, and
+// each leaves once. Groups of one key that are in several files are one group.
+func TestR16_WhatWaitsForAJoinMovesToFiles(t *testing.T) {
+	for seed := range uint64(40) {
+		a := joining(1 + int(seed%2)*150)
+		w, out := newWaiting(t, a, seed), &roletest.Kept{}
+		want, known := []string{}, map[string]bool{}
+		last := int(seed/2) % 2
+		type pot struct {
+			colour string
+			amount int
+		}
+		var pots []pot
+		for range 30 {
+			colour := fmt.Sprint("colour ", w.r.IntN(40))
+			if w.r.IntN(3) == 0 {
+				known[colour] = true
+				take(t, w.Aggregator, rowsFor(a, 0, colour, 0))
+			} else {
+				pots = append(pots, pot{colour, w.r.IntN(9)})
+				take(t, w.Aggregator, rowsFor(a, 1, colour, pots[len(pots)-1].amount))
+			}
+			w.between()
+		}
+		for _, p := range pots {
+			for i := range 1 + int(seed%2)*150 {
+				if known[p.colour] {
+					want = append(want, fmt.Sprint(p.colour, p.amount, i))
+				}
+			}
+		}
+		if more, err := w.End(id, 1-last, out); more || err != nil {
+			t.Fatal(more, err)
+		}
+		if seed%4 == 0 {
+			if _, err := w.Spill(id, nil); err != nil { // so that some seeds have all of it in files
+				t.Fatal(err)
+			}
+		}
+		endAll(t, w.Aggregator, last, out, func(*Aggregator) *Aggregator {
+			w.between()
+			return w.Aggregator
+		})
+		rows := joinedRows(t, a, out)
+		slices.Sort(rows)
+		if slices.Sort(want); !slices.Equal(rows, want) {
+			t.Fatalf("seed %d: %d rows, want %d", seed, len(rows), len(want))
+		}
+		if groups, waits := w.sessions[id].bytes(); groups+waits > 0 {
+			t.Fatalf("seed %d: %d bytes are kept of what was joined", seed, groups+waits)
+		}
+		w.Drop(id, role.Outcome{})
+		if w.disk.Save(w); len(w.disk) > 0 {
+			t.Fatalf("seed %d: %d files are left of the session", seed, len(w.disk))
+		}
+	}
+}
+
+// TestR16_WhatIsBeingJoinedStays in memory: the task reads it.
+func TestR16_WhatIsBeingJoinedStays(t *testing.T) {
+	a := joining(1000)
+	w, out := newWaiting(t, a, 1), &roletest.Kept{}
+	take(t, w.Aggregator, rowsFor(a, 0, "red", 0))
+	take(t, w.Aggregator, rowsFor(a, 1, "red", 1))
+	if _, err := w.End(id, 0, out); err != nil {
+		t.Fatal(err)
+	}
+	if _, found := w.Excess(0); found {
+		t.Error("without limits.memory rows that wait have no bound, but move")
+	}
+	w.sessions[id].Replica.Memory = 1
+	if _, found := w.Excess(0); !found {
+		t.Error("rows that wait do not move")
+	}
+	if _, err := w.End(id, 1, out); err != nil {
+		t.Fatal(err)
+	}
+	if _, found := w.Excess(0); found {
+		t.Error("rows move that are being joined")
+	}
+	if record, err := w.Spill(id, nil); err != nil || len(record) != 1 || len(w.Unsaved()) > 0 {
+		t.Error("rows move that are being joined", record, err)
+	}
+}
+
+// TestR16_ADamagedFileFailsItsJoin: in words, and without an error of the call that recovery may repeat.
+func TestR16_ADamagedFileFailsItsJoin(t *testing.T) {
 	a := joining(1)
-	x := joiningRole(t, a)
-	var failed error
-	taken := 0
-	for ; taken < 10_000 && failed == nil; taken++ {
-		_, failed = x.Take(id, rowsFor(a, 0, fmt.Sprint("colour ", taken), 0), &roletest.Kept{Memory: 64 << 10})
+	w, out := newWaiting(t, a, 1), &roletest.Kept{}
+	take(t, w.Aggregator, rowsFor(a, 0, "red", 0))
+	take(t, w.Aggregator, rowsFor(a, 1, "red", 1))
+	if _, err := w.Spill(id, nil); err != nil {
+		t.Fatal(err)
 	}
-	if failed == nil || !strings.Contains(failed.Error(), "groups that wait for a join have ") ||
-		!strings.Contains(failed.Error(), "limits.memory is 65536") {
-		t.Fatalf("after %d groups: %v", taken, failed)
-	}
-	if taken < 100 {
-		t.Errorf("%d groups are too many for 64 KiB", taken)
-	}
-	if durable, err := x.Take(id, rowsFor(a, 0, "one more", 0), nil); err != nil || !durable {
-		t.Fatalf("recovery refuses what was accepted: %t, %v", durable, err)
-	}
-	passed := roletest.Analysis()
-	x = joiningRole(t, passed)
-	for i := range taken {
-		if _, err := x.Take(id, rowsFor(passed, 0, fmt.Sprint("colour ", i), 0), &roletest.Kept{Memory: 64 << 10}); err != nil {
+	w.disk.Save(w)
+	file := w.Files()[1]
+	w.disk[file][len(w.disk[file])-1] ^= 1
+	for stream := range 2 {
+		if _, err := w.End(id, stream, out); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if more, err := w.More(id, out); !more || err != nil {
+		t.Fatal(more, err)
+	}
+	if _, err := w.Work(id); !errors.Is(err, runs.ErrDamaged) || !strings.Contains(err.Error(), file) || len(out.All) > 0 {
+		t.Fatal(err, len(out.All))
 	}
 }

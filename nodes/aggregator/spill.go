@@ -3,6 +3,8 @@ package aggregator
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"slices"
 
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/internal/runs"
@@ -11,28 +13,58 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// bytes returns the memory of those tables of a session that can move to files.
-func (st *state) bytes() (n int) {
+// bytes returns the memory of those tables of a session that can move to files: of groups, and of what waits for a join.
+func (st *state) bytes() (groups, waits int) {
 	for i, t := range st.tables {
-		if t.Len() > 0 && !st.Analysis.Stays(i) {
-			n += t.Bytes()
+		switch {
+		case !st.moves(i):
+		case st.waiting[i] != nil:
+			waits += st.waiting[i].Bytes()
+		case t.Len() == 0:
+		case st.Analysis.Stays(i):
+			waits += t.Bytes()
+		default:
+			groups += t.Bytes()
 		}
 	}
-	return n
+	return groups, waits
 }
+
+// moves reports whether a table can move to files. A table that another one is being made of cannot, because the task reads it.
+func (st *state) moves(i int) bool {
+	return !slices.ContainsFunc(st.making, func(made int) bool { return slices.Contains(st.Analysis.MadeOf(made), i) })
+}
+
+// waitShare is which part of limits.memory the rows and groups that wait for joins take, of all sessions together, before they move to files.
+// A join reads each of them once more, so to move them at limits.tables already would cost most joins of large tables time for nothing.
+const waitShare = 4
 
 // Excess implements role.Spiller. Of the owner whose tables take the most memory it returns the session whose tables take most. So runs are
 // few and large, and an owner with many sessions does not slow down one with few.
 func (a *Aggregator) Excess(limit int) (id session.ID, found bool) {
-	total, sizes, owners := 0, map[session.ID]int{}, role.Tally{}
+	groups, waits, most := 0, 0, math.MaxInt
 	for _, st := range a.sessions {
-		n := st.bytes()
-		if total += n; n > 0 && st.failed == nil {
+		g, w := st.bytes()
+		groups, waits = groups+g, waits+w
+		if st.Replica.Memory > 0 {
+			most = max(limit, st.Replica.Memory/waitShare)
+		}
+	}
+	if groups <= limit && waits <= most {
+		return id, false
+	}
+	sizes, owners := map[session.ID]int{}, role.Tally{}
+	for _, st := range a.sessions {
+		n, w := st.bytes()
+		if groups <= limit {
+			n = w
+		}
+		if n > 0 && st.failed == nil {
 			sizes[st.ID] = n
 			owners[st.Owner] += uint64(n)
 		}
 	}
-	if total <= limit || len(sizes) == 0 {
+	if len(sizes) == 0 {
 		return id, false
 	}
 	owner, most := owners.Most(), 0
@@ -76,13 +108,18 @@ func (a *Aggregator) spill(st *state, which func(table int) bool) (record []byte
 		if st.parts == nil && len(st.leaving) > 0 && i == st.leaving[0] {
 			from = st.next
 		}
-		if !which(i) || st.Analysis.Stays(i) || t.Len() == from {
+		w := st.waiting[i]
+		if !which(i) || !st.moves(i) || w == nil && t.Len() == from || w != nil && w.Len() == 0 {
 			continue
 		}
 		if err := t.Err(); err != nil {
 			return nil, err
 		}
-		name, err := set.Add(i, a.run(t, from))
+		run := waitingRun(w)
+		if w == nil {
+			run = a.run(t, from)
+		}
+		name, err := set.Add(i, run)
 		if err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Spec().Name, err)
 		}
@@ -90,7 +127,7 @@ func (a *Aggregator) spill(st *state, which func(table int) bool) (record []byte
 			return nil, err
 		}
 		names = append(names, name)
-		st.tables[i] = fold.NewTable(t.Spec())
+		st.empty(i)
 	}
 	record = wire.AppendArray(nil, len(names))
 	for _, n := range names {
@@ -109,6 +146,69 @@ func (a *Aggregator) run(t *fold.Table, from int) *runs.Builder {
 		}
 	}
 	return b
+}
+
+// perPart is how many buckets of a run have the rows of a part of a join (fold.Parts).
+const perPart = runs.Buckets / fold.Parts
+
+// waitingRun makes a run of rows that wait for a join; nil if there is no Waiting.
+func waitingRun(w *fold.Waiting) *runs.Builder {
+	if w == nil {
+		return nil
+	}
+	b := runs.NewBuilder()
+	for part := range fold.Parts {
+		for _, block := range w.Blocks(part) {
+			b.Add(part*perPart, block)
+		}
+	}
+	return b
+}
+
+// empty drops the rows that a table has in memory.
+func (st *state) empty(i int) {
+	if w := st.waiting[i]; w != nil {
+		st.waiting[i] = fold.NewWaiting(w.Spec())
+	} else {
+		st.tables[i] = fold.NewTable(st.tables[i].Spec())
+	}
+}
+
+// parted is the rows of a table that another one is made of: first those that have moved to files, which came first, then those in memory.
+// What is joined does not depend on the order. It is that of their arrival nevertheless, so that a table that is made again after a restart
+// has its rows in the same order.
+type parted struct {
+	set    *runs.Set
+	list   int
+	add    func(entry []byte, to *fold.Table) error
+	memory fold.Parted
+}
+
+// parted returns the rows of a table that stays.
+func (a *Aggregator) parted(st *state, i int) fold.Parted {
+	p := &parted{set: a.Of(st.ID), list: i}
+	if w := st.waiting[i]; w != nil {
+		p.memory, p.add = w, w.Unpack
+		return p
+	}
+	p.memory = st.tables[i].Parted()
+	p.add = func(entry []byte, to *fold.Table) error { to.Pause(); return to.Merge(entry) }
+	return p
+}
+
+// Part implements fold.Parted.
+func (p *parted) Part(part int, to *fold.Table) error {
+	for bucket := part * perPart; bucket < (part+1)*perPart; bucket++ {
+		if err := p.set.Read(p.list, bucket, func(entry []byte) error { return p.add(entry, to) }); err != nil {
+			return err
+		}
+	}
+	return p.memory.Part(part, to)
+}
+
+// reads reports whether what is being made is made of files.
+func (a *Aggregator) reads(st *state) bool {
+	return st.makes() && slices.ContainsFunc(st.Analysis.MadeOf(st.making[0]), func(i int) bool { return a.Of(st.ID).Len(i) > 0 })
 }
 
 // inRuns reports whether a table that the stream completes has moved to files.

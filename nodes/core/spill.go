@@ -51,8 +51,8 @@ func (c *Core) failUnsaved() {
 			continue
 		}
 		for _, id := range sp.UnsavedSessions() {
-			c.abort(id, fmt.Sprintf("node %s has no room on its disk for the tables of the session, which take more memory than limits.tables "+
-				"allows: free space there, or add aggregators, and start the session again",
+			c.abort(id, fmt.Sprintf("node %s has no room on its disk for the tables of the session, which take more memory than "+
+				"limits.tables and limits.memory allow: free space there, or add aggregators, and start the session again",
 				c.cfg.Self))
 		}
 	}

@@ -23,8 +23,6 @@ func partOf(hash uint64) int { return Bucket(hash) / (Buckets / Parts) }
 type Parted interface {
 	// Part adds the rows of a part to a table of the same spec, in their order.
 	Part(part int, to *Table) error
-	// Len returns the number of all rows.
-	Len() int
 }
 
 // Parted divides the rows of a table, which must not change any more.
@@ -149,32 +147,43 @@ func (w *Waiting) add(part int, row []byte) {
 // Part implements Parted.
 func (w *Waiting) Part(part int, to *Table) error {
 	for _, block := range w.parts[part] {
-		to.Pause()
-		for len(block) > 0 {
-			key := to.Key()
-			for _, k := range w.spec.Keys {
-				if k.Kind == KeyInt {
-					v, n := binary.Varint(block)
-					if n <= 0 {
-						return w.malformed(part)
-					}
-					key, block = key.Int(v), block[n:]
-					continue
-				}
-				size, n := binary.Uvarint(block)
-				if n <= 0 || size > uint64(len(block)-n) {
-					return w.malformed(part)
-				}
-				key, block = key.Text(block[n:n+int(size)]), block[n+int(size):]
-			}
-			to.Row(key)
+		if err := w.Unpack(block, to); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// Blocks returns the rows of a part in their order, in pieces for Unpack. They are valid until rows are added.
+func (w *Waiting) Blocks(part int) [][]byte { return w.parts[part] }
+
+// Unpack adds the rows of a block, which may come from another Waiting with the same spec, to a table of that spec.
+func (w *Waiting) Unpack(block []byte, to *Table) error {
+	to.Pause()
+	for len(block) > 0 {
+		key := to.Key()
+		for _, k := range w.spec.Keys {
+			if k.Kind == KeyInt {
+				v, n := binary.Varint(block)
+				if n <= 0 {
+					return w.malformed()
+				}
+				key, block = key.Int(v), block[n:]
+				continue
+			}
+			size, n := binary.Uvarint(block)
+			if n <= 0 || size > uint64(len(block)-n) {
+				return w.malformed()
+			}
+			key, block = key.Text(block[n:n+int(size)]), block[n+int(size):]
+		}
+		to.Row(key)
 	}
 	return to.Err()
 }
 
-func (w *Waiting) malformed(part int) error {
-	return fmt.Errorf("%w: part %d of the rows of %s that wait", ErrMalformed, part, w.spec.Name)
+func (w *Waiting) malformed() error {
+	return fmt.Errorf("%w: the rows of %s that wait", ErrMalformed, w.spec.Name)
 }
 
 // Append appends all rows, for a snapshot. Equal rows give equal bytes, however their blocks were filled:

@@ -135,6 +135,7 @@ func waitingEndBugs() []mutants.Mutant {
 func secondJoinBugs() []mutants.Mutant {
 	const (
 		making = "nodes/aggregator/making.go"
+		spill  = "nodes/aggregator/spill.go"
 		stay   = "./nodes/aggregator TestD1_RowsStayForTheSecondJoin"
 		whole  = "./nodes/aggregator TestN3_ATableIsMadeAgain"
 		wants  = "times, want 200"
@@ -144,10 +145,8 @@ func secondJoinBugs() []mutants.Mutant {
 			"			if slices.Contains(st.making, made) {\n				return true\n			}\n", "")),
 		by(stay, wants, one("second join: rows go while it waits for a stream", "D1", making,
 			"			if !role.Complete(st.Analysis, made, st.ended) {\n				return true\n			}\n", "")),
-		by(stay, "still kept", one("second join: waiting rows stay", "D1", making,
-			"			st.waiting[i] = fold.NewWaiting(st.waiting[i].Spec())\n		} else {", "			_ = st\n		} else {")),
-		by(stay, "still kept", one("second join: groups stay", "D1", making, "			st.tables[i] = fold.NewTable(st.tables[i].Spec())\n",
-			"			_ = st\n")),
+		by(stay, "still kept", one("second join: waiting rows stay", "D1", spill, "		st.waiting[i] = fold.NewWaiting(w.Spec())\n", "")),
+		by(stay, "still kept", one("second join: groups stay", "D1", spill, "		st.tables[i] = fold.NewTable(st.tables[i].Spec())\n", "")),
 		by(stay, "still kept", many("second join: a table that has left needs its rows still", "D1",
 			edit(making, "	st.maker, st.making, st.left = nil, st.making[1:], 0\n",
 				"	st.maker, st.left = nil, 0\n	defer func() { st.making = st.making[1:] }()\n"))),

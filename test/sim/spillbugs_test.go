@@ -14,7 +14,7 @@ func spillBugs() []mutants.Mutant {
 	twice := "rows that leave twice are counted twice"
 	return []mutants.Mutant{
 		or("N3", "a recovered node is compared with the one that stands",
-			one("tables: what has moved to a file stays in memory, too", "D1", spill, "		st.tables[i] = fold.NewTable(t.Spec())\n", "")),
+			one("tables: what has moved to a file stays in memory, too", "D1", spill, "		st.empty(i)\n", "")),
 		one("tables: a move to files is not recorded", "N3", core, "			c.record(in)\n", ""),
 		one("tables: recovery repeats no move to files", "N3", core, "	_, err := sp.Spill(in.Session, in.Payload)\n	return err\n",
 			"	_ = sp\n	return nil\n"),

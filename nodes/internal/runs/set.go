@@ -20,7 +20,7 @@ type Set struct {
 	id    session.ID
 	made  uint64 // runs so far
 	lists [][]*run
-	read  []byte // scratch of Read
+	read  []byte // scratch of Read, which takes it out while it uses it: a reader may pause, and another list be read meanwhile
 }
 
 type run struct {
@@ -87,14 +87,16 @@ func (s *Set) readRun(r *run, bucket int, each func(entry []byte) error) error {
 	if from == to {
 		return nil
 	}
-	s.read = slices.Grow(s.read[:0], int(to-from))[:to-from]
-	if err := r.readAt(s.store.from, s.read, from); err != nil {
+	all := slices.Grow(s.read[:0], int(to-from))[:to-from]
+	s.read = nil
+	defer func() { s.read = all }()
+	if err := r.readAt(s.store.from, all, from); err != nil {
 		return err
 	}
-	if crc32.Checksum(s.read, castagnoli) != r.index.sums[bucket] {
+	if crc32.Checksum(all, castagnoli) != r.index.sums[bucket] {
 		return r.damaged()
 	}
-	for rest := s.read; len(rest) > 0; {
+	for rest := all; len(rest) > 0; {
 		n, k := binary.Uvarint(rest)
 		if k <= 0 || n > uint64(len(rest)-k) {
 			return r.damaged()
