@@ -93,6 +93,14 @@ func (v Ints) Const() (value int64, ok bool) { return v.low, v.width == 0 }
 // Values returns all values of a view of a builder, valid until the builder changes. It returns nil for a batch that was decoded.
 func (v Ints) Values() []int64 { return v.values }
 
+// AppendRows appends the values of n rows to dst, from row first on.
+func (v Ints) AppendRows(dst []int64, first, n int) []int64 {
+	if v.width == plain {
+		return append(dst, v.values[first:first+n]...)
+	}
+	return readFixed(dst, v.p[first*v.width:(first+n)*v.width], n, v.low, v.width)
+}
+
 // AppendTo appends all values to dst. It is the fast way to read a whole column.
 func (v Ints) AppendTo(dst []int64) []int64 {
 	if v.width == plain {

@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"posta.dev/posta/internal/wire"
@@ -8,11 +9,12 @@ import (
 	"posta.dev/posta/rows/progress"
 )
 
-// A partial is a batch (package batch) with a column per key, then a column per aggregate:
+// A partial is a batch (package batch) with a column per key, one for Spec.Nulls, then a column per aggregate:
 //
 //	KeyInt, Sum               int
 //	KeyText                   text
 //	Exact                     text: the wire form of exact.Sum
+//	Spec.Nulls                int: which keys are NULL, bit k for key k; such a key is 0 or an empty text
 //	MinText, MaxText          text: empty if there is none, else 0x01 and the text
 //	Least                     text: msgpack array of bin, in order
 //	Counts                    text: see counts.append
@@ -34,9 +36,15 @@ func (t *Table) AppendRows(dst []byte, rows []int) []byte {
 	for k, key := range t.spec.Keys {
 		t.appendKeys(rows, k, key.Kind)
 	}
+	if t.spec.Nulls {
+		out := t.out.Int(len(t.spec.Keys))
+		for _, row := range rows {
+			out.Append(int64(t.key.nullsAt(t.index.key(row))))
+		}
+	}
 	var scratch []byte
 	for i := range t.aggs {
-		scratch = t.aggs[i].appendTo(t.out, len(t.spec.Keys)+i, rows, scratch)
+		scratch = t.aggs[i].appendTo(t.out, t.spec.keyColumns()+i, rows, scratch)
 	}
 	return t.out.Append(dst)
 }
@@ -44,6 +52,12 @@ func (t *Table) AppendRows(dst []byte, rows []int) []byte {
 func (t *Table) appendKeys(rows []int, k int, kind KeyKind) {
 	if kind == KeyInt {
 		out := t.out.Int(k)
+		if flat := &t.index.flat; flat.width > 0 {
+			for _, row := range rows {
+				out.Append(int64(binary.LittleEndian.Uint64(flat.from(row, t.key.places[k]))))
+			}
+			return
+		}
 		for _, row := range rows {
 			out.Append(t.key.intAt(t.index.key(row), k))
 		}
@@ -140,7 +154,7 @@ func (t *Table) Page(from, maxRows, maxBytes int) (to int) {
 
 // normalize brings a row's numbers into their one normal form, in whatever order they came.
 func (t *Table) normalize(row int) {
-	for i := range t.aggs {
+	for _, i := range t.varying {
 		var err error
 		switch c := &t.aggs[i]; c.agg.Kind {
 		case Counts:
@@ -161,7 +175,11 @@ func (t *Table) Describe(row int) string {
 	const most = 40
 	text := "a row of table " + t.spec.Name
 	for k, key := range t.spec.Keys {
-		if key.Kind == KeyInt {
+		switch {
+		case t.KeyNull(row, k):
+			text += fmt.Sprintf(", %s NULL", key.Name)
+			continue
+		case key.Kind == KeyInt:
 			text += fmt.Sprintf(", %s %d", key.Name, t.KeyInt(row, k))
 			continue
 		}
@@ -173,14 +191,10 @@ func (t *Table) Describe(row int) string {
 
 // rowBytes estimates the bytes of a row on the wire, rather too high than too low.
 func (t *Table) rowBytes(row int) int {
-	n := len(t.index.key(row))
-	for i := range t.aggs {
+	n := len(t.index.key(row)) + t.constant
+	for _, i := range t.varying {
 		c := &t.aggs[i]
 		switch c.agg.Kind {
-		case Sum:
-			n += 8
-		case Exact:
-			n += 48
 		case Counts:
 			n += 16 + 4*len(c.counts[row].list)
 		case Histogram:
@@ -195,4 +209,18 @@ func (t *Table) rowBytes(row int) int {
 		}
 	}
 	return n
+}
+
+// measure notes how many bytes of a row are the same for all rows, and which aggregates have others.
+func (t *Table) measure() {
+	for i, a := range t.spec.Aggs {
+		switch a.Kind {
+		case Sum:
+			t.constant += 8
+		case Exact:
+			t.constant += 48
+		default:
+			t.varying = append(t.varying, i)
+		}
+	}
 }

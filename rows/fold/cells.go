@@ -36,25 +36,37 @@ func (c *cells[T]) push(v T) {
 
 // open returns the block to which the next value is added.
 func (c *cells[T]) open() *[]T {
-	i := c.n >> cellShift
-	if i == len(c.blocks) {
-		c.blocks = append(c.blocks, nil)
+	return openBlock(&c.blocks, c.n>>cellShift, cellBlock)
+}
+
+// openBlock returns block i of a sequence of blocks, all of which but the first are made with the given size. The first one grows up to it,
+// because most tables are small.
+func openBlock[T any](blocks *[][]T, i, size int) *[]T {
+	if i == len(*blocks) {
+		*blocks = append(*blocks, nil)
 		if i > 0 {
-			c.blocks[i] = make([]T, 0, cellBlock)
+			(*blocks)[i] = make([]T, 0, size)
 		}
 	}
-	return &c.blocks[i]
+	return &(*blocks)[i]
 }
+
+// emptied returns blocks without their contents. The used ones keep their memory for the next time.
+func emptied[T any](blocks [][]T, used int) [][]T {
+	clear(blocks[used:])
+	blocks = blocks[:used]
+	for i := range blocks {
+		blocks[i] = blocks[i][:0]
+	}
+	return blocks
+}
+
+// usedBlocks returns how many blocks of cellBlock items some items take.
+func usedBlocks(items int) int { return (items + cellBlock - 1) >> cellShift }
 
 // reset forgets everything, but keeps the used blocks for the next time.
 func (c *cells[T]) reset() {
-	used := (c.n + cellBlock - 1) >> cellShift
-	clear(c.blocks[used:])
-	c.blocks = c.blocks[:used]
-	for i := range c.blocks {
-		c.blocks[i] = c.blocks[i][:0]
-	}
-	c.n = 0
+	c.blocks, c.n = emptied(c.blocks, usedBlocks(c.n)), 0
 }
 
 // room returns how many values the memory has room for.

@@ -108,6 +108,22 @@ func (t *Table) AddSum(row, agg int, v int64) {
 	*cell = r
 }
 
+// AddSums adds values[row] to a Sum of each row. An overflow sets [Table.Err].
+func (t *Table) AddSums(agg int, values []int64) {
+	overflow, c := int64(0), t.of(agg, Sum)
+	for _, block := range c.sums.blocks {
+		for i, v := range values[:min(len(block), len(values))] {
+			r := block[i] + v
+			overflow |= (block[i] ^ r) & (v ^ r)
+			block[i] = r
+		}
+		values = values[min(len(block), len(values)):]
+	}
+	if overflow < 0 {
+		t.fail(fmt.Errorf("%w: %s of table %s", ErrOverflow, t.spec.Aggs[agg].Name, t.spec.Name))
+	}
+}
+
 // AddExact adds s to an Exact.
 func (t *Table) AddExact(row, agg int, s *exact.Sum) { t.of(agg, Exact).exacts.at(row).AddSum(s) }
 
@@ -116,21 +132,21 @@ func (t *Table) AddFloat(row, agg int, v float64) { t.of(agg, Exact).exacts.at(r
 
 // PutMinText makes v the text of a MinText if v is smaller. It copies v.
 func (t *Table) PutMinText(row, agg int, v []byte) {
-	if c := t.of(agg, MinText); t.within(&c.texts.bytes, v) {
+	if c := t.of(agg, MinText); t.within(c.texts.bytes.held, v) {
 		c.texts.putLess(row, v, 1)
 	}
 }
 
 // PutMaxText makes v the text of a MaxText if v is larger. It copies v.
 func (t *Table) PutMaxText(row, agg int, v []byte) {
-	if c := t.of(agg, MaxText); t.within(&c.texts.bytes, v) {
+	if c := t.of(agg, MaxText); t.within(c.texts.bytes.held, v) {
 		c.texts.putLess(row, v, -1)
 	}
 }
 
 // PutLeast keeps v in a Least if v is among the smallest. It copies v.
 func (t *Table) PutLeast(row, agg int, v []byte) {
-	if c := t.of(agg, Least); t.within(&c.texts.bytes, v) {
+	if c := t.of(agg, Least); t.within(c.texts.bytes.held, v) {
 		c.texts.putLeast(row, v)
 	}
 }

@@ -13,20 +13,28 @@ import (
 // that one aggregator holds. So slots are in the order of their tags, and can move to a larger index one after the other without
 // reading any key, and without a stored hash per row, which took a third of the index.
 //
-// The keys of rows lie end to end in the order of rows. A key ends where the next one begins, or with its block.
+// The keys of rows lie end to end in the order of rows. A key ends where the next one begins, or with its block. Keys that all have the
+// same length need no places: see flatKeys.
 //
 // Rows need not be in the slots: a table that is never searched (see Table.appends) pays neither the time nor the memory for
 // them. Those in the slots are the first ones; catchUp adds the rest.
 type index struct {
+	flat    flatKeys // in place of keys and at, if its width is not 0
 	keys    blocks
 	at      cells[uint64] // by row, the place of its key in keys
 	slots   []uint64      // tag << 32 | row + 1; 0 is empty. nil until the first row is indexed
 	entered int           // how many rows are in the slots
 }
 
-func (x *index) len() int { return x.at.n }
+func (x *index) len() int { return x.at.n + x.flat.n }
+
+// held returns how many bytes the keys have.
+func (x *index) held() int { return x.keys.held + x.flat.n*x.flat.width }
 
 func (x *index) key(row int) []byte {
+	if x.flat.width > 0 {
+		return x.flat.key(row)
+	}
 	at := *x.at.at(row)
 	p := x.keys.from(at)
 	if row+1 < x.at.n {
@@ -38,7 +46,13 @@ func (x *index) key(row int) []byte {
 }
 
 // push adds the key of a new row. It copies the key.
-func (x *index) push(key []byte) { x.at.push(x.keys.add(key)) }
+func (x *index) push(key []byte) {
+	if x.flat.width > 0 {
+		x.flat.push(key)
+		return
+	}
+	x.at.push(x.keys.add(key))
+}
 
 const smallIndex = 1 << 6
 
@@ -139,6 +153,7 @@ func (x *index) resize(size int) {
 // would pay for clearing them.
 func (x *index) reset() {
 	used := x.entered
+	x.flat.reset()
 	x.keys.reset()
 	x.at.reset()
 	x.entered = 0
@@ -149,4 +164,6 @@ func (x *index) reset() {
 	clear(x.slots)
 }
 
-func (x *index) memory() int { return x.keys.memory() + 8*x.at.room() + 8*cap(x.slots) }
+func (x *index) memory() int {
+	return x.flat.memory() + x.keys.memory() + 8*x.at.room() + 8*cap(x.slots)
+}

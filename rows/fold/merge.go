@@ -1,7 +1,6 @@
 package fold
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -29,108 +28,95 @@ func (t *Table) Merge(payload []byte) error {
 	if t.mode != looks && !t.room(b.Rows()) {
 		return t.err
 	}
-	for from := 0; from < b.Rows() && t.err == nil; from += mergeBlock {
-		t.mergeRows(b, from, min(from+mergeBlock, b.Rows()))
+	t.merged += b.Rows()
+	for from := 0; from < b.Rows() && t.err == nil; {
+		from += t.mergeRows(b, from, min(mergeBlock, b.Rows()-from))
 	}
 	return t.err
 }
 
-func (t *Table) mergeRows(b *batch.Batch, from, to int) {
+// mergeRows adds n rows of a partial, or fewer if their keys are long, and returns how many.
+func (t *Table) mergeRows(b *batch.Batch, from, n int) int {
 	progress.Mark()
-	if t.mode == looks {
-		t.lookUp(b, from, to)
+	n, err := t.gatherKeys(b, from, n)
+	if err != nil {
+		t.fail(fmt.Errorf("merge into %s: %w: %w", t.spec.Name, ErrMalformed, err))
+		return n
+	}
+	if t.found = t.found[:0]; t.mode == looks {
+		t.lookUp(n)
 	} else {
-		t.appendKeysOf(b, from, to)
+		t.push(n)
 	}
 	for i := range t.aggs {
-		if err := t.mergeColumn(b, len(t.spec.Keys)+i, &t.aggs[i], from); err != nil {
+		if err := t.mergeColumn(b, t.spec.keyColumns()+i, &t.aggs[i], from); err != nil {
 			t.fail(fmt.Errorf("merge into %s: aggregate %s: %w", t.spec.Name, t.aggs[i].agg.Name, err))
-			return
+			break
 		}
 	}
+	return n
 }
 
-// keyColumn is one key of a batch: ints or texts, by the spec.
-type keyColumn struct {
-	number bool
-	ints   batch.Ints
-	texts  batch.Texts
-}
-
-func (t *Table) keyColumns(b *batch.Batch) (columns [MaxKeys]keyColumn) {
+// gatherKeys makes the keys of n rows of a partial, or of fewer, and returns of how many.
+func (t *Table) gatherKeys(b *batch.Batch, from, n int) (int, error) {
+	src := &t.source
+	src.first, src.sel = from, nil
 	for k, key := range t.spec.Keys {
+		c := &src.columns[k]
 		if key.Kind == KeyInt {
-			columns[k] = keyColumn{number: true, ints: b.Ints(k)}
+			c.decoded = b.Ints(k).AppendRows(c.decoded[:0], from, n)
+			c.ints = c.decoded
 		} else {
-			columns[k] = keyColumn{texts: b.Texts(k)}
+			c.texts, c.strings = b.Texts(k), nil
 		}
 	}
-	return columns
+	if src.nulls = src.nulls[:0]; t.spec.Nulls {
+		column := b.Ints(len(t.spec.Keys))
+		if v, all := column.Const(); !all || v != 0 {
+			src.nulls = column.AppendRows(src.nulls, from, n)
+			for _, nulls := range src.nulls {
+				if uint64(nulls)>>len(t.spec.Keys) != 0 {
+					return n, fmt.Errorf("%#x says which of %d keys are NULL", nulls, len(t.spec.Keys))
+				}
+			}
+		}
+	}
+	return t.query.gather(t.key, src, n), nil
 }
 
-// lookUp finds or adds the rows of the keys from..to and puts them into t.found. It makes all keys first and looks them up
-// together: see query.
-func (t *Table) lookUp(b *batch.Batch, from, to int) {
+// lookUp finds or adds the rows of the first n keys of t.query, and appends them to t.found.
+func (t *Table) lookUp(n int) {
 	t.indexed()
-	all := t.keyColumns(b)
-	columns := all[:len(t.spec.Keys)]
-	q := &t.query
-	q.reset()
-	for i := from; i < to; i++ {
-		q.keys = t.appendKeyOf(q.keys, columns, i)
-		q.close()
-	}
+	before, q := t.index.len(), &t.query
 	t.index.prefetch(q)
-	t.found = t.found[:0]
-	for i := range q.ends {
+	for i := range n {
 		key := q.key(i)
-		row, ok := t.index.confirm(q, i, key)
-		if !ok {
-			row = t.rowOf(key)
+		row, slot, found := t.index.search(q, i, key)
+		if !found && t.roomFor(key) {
+			row = t.index.add(key, q.hash[i], slot)
 		}
 		t.found = append(t.found, uint32(row))
 	}
+	t.addCells(t.index.len() - before)
 }
 
-// appendKeyOf appends the key bytes of row i of a batch. It does what KeyBuilder does without KeyBuilder's checks, because the
-// batch has the columns of the spec.
-func (t *Table) appendKeyOf(b []byte, columns []keyColumn, i int) []byte {
-	var fixed [MaxKeys * intPlace]byte
-	place := len(b)
-	b = append(b, fixed[:t.key.fixed]...)
-	for k := range columns {
-		c := &columns[k]
-		if c.number {
-			binary.LittleEndian.PutUint64(b[place:], uint64(c.ints.At(i)))
-			place += intPlace
-			continue
+// push adds rows with the first n keys of t.query without a look-up, and appends them to t.found.
+func (t *Table) push(n int) {
+	before, row := t.index.len(), 0
+	for i := range n {
+		if key := t.query.key(i); t.roomFor(key) {
+			row = t.index.len()
+			t.index.push(key)
 		}
-		v := c.texts.At(i)
-		binary.LittleEndian.PutUint32(b[place:], uint32(len(v)))
-		place += textPlace
-		b = append(b, v...)
+		t.found = append(t.found, uint32(row))
 	}
-	return b
-}
-
-// appendKeysOf adds rows with the keys from..to, without a look-up, and puts them into t.found.
-func (t *Table) appendKeysOf(b *batch.Batch, from, to int) {
-	all := t.keyColumns(b)
-	columns := all[:len(t.spec.Keys)]
-	q := &t.query
-	q.reset()
-	t.found = t.found[:0]
-	for i := from; i < to; i++ {
-		t.found = append(t.found, uint32(t.index.len()))
-		q.keys = t.appendKeyOf(q.keys[:0], columns, i)
-		t.index.push(q.keys)
-	}
-	t.addCells(to - from)
+	t.addCells(t.index.len() - before)
 }
 
 func (t *Table) mergeColumn(b *batch.Batch, field int, c *column, from int) error {
 	if c.agg.Kind == Sum {
-		return mergeSums(&c.sums, b.Ints(field), t.found, from)
+		t.values = b.Ints(field).AppendRows(t.values[:0], from, len(t.found))
+		return mergeSums(&c.sums, t.values, t.found)
 	}
 	cells := b.Texts(field)
 	for i, row := range t.found {
@@ -144,10 +130,10 @@ func (t *Table) mergeColumn(b *batch.Batch, field int, c *column, from int) erro
 	return nil
 }
 
-func mergeSums(sums *cells[int64], ints batch.Ints, found []uint32, from int) error {
+func mergeSums(sums *cells[int64], values []int64, found []uint32) error {
 	overflow := int64(0)
 	for i, row := range found {
-		cell, v := sums.at(int(row)), ints.At(from+i)
+		cell, v := sums.at(int(row)), values[i]
 		r := *cell + v
 		overflow |= (*cell ^ r) & (v ^ r)
 		*cell = r

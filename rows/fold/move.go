@@ -1,5 +1,7 @@
 package fold
 
+import "fmt"
+
 // MoveTo moves all rows, and the table's error, to another table of the same spec. If the other table is empty and of the same
 // kind, the two swap their memory. So a joiner that folds into its own tables moves them at no cost.
 func (t *Table) MoveTo(to *Table) {
@@ -7,8 +9,9 @@ func (t *Table) MoveTo(to *Table) {
 	case to.Len() == 0 && to.err == nil && to.mode == t.mode:
 		t.index, to.index = to.index, t.index
 		t.aggs, to.aggs = to.aggs, t.aggs
+		to.merged += to.Len()
 	case t.err == nil:
-		_ = t.copyTo(to, t.Rows()) // to has the error, and must not be used
+		t.copyTo(to, t.Rows())
 	}
 	if t.err != nil {
 		to.fail(t.err)
@@ -16,24 +19,105 @@ func (t *Table) MoveTo(to *Table) {
 	t.Reset()
 }
 
-// copyBytes is about how much of a table is copied at a time.
-const copyBytes = 1 << 20
+// copyTo merges rows into another table of the same spec. It does what Merge does with their wire form. An error is that of the other
+// table, which must then not be used.
+func (t *Table) copyTo(to *Table, rows []int) {
+	to.merged += len(rows)
+	for len(rows) > 0 && to.err == nil {
+		to.Pause()
+		n := to.gatherRows(t, rows[:min(len(rows), mergeBlock)])
+		if to.found = to.found[:0]; to.mode == looks {
+			to.lookUp(n)
+		} else {
+			to.push(n)
+		}
+		for i := range to.aggs {
+			if err := to.mergeCells(&to.aggs[i], &t.aggs[i], rows[:n]); err != nil {
+				to.fail(fmt.Errorf("merge into %s: aggregate %s: %w", t.spec.Name, t.spec.Aggs[i].Name, err))
+			}
+		}
+		rows = rows[n:]
+	}
+}
 
-// copyTo merges rows into another table of the same spec, through their wire form.
-func (t *Table) copyTo(to *Table, rows []int) error {
-	var wire []byte
-	for _, chunk := range t.Chunks(rows, copyBytes) {
-		t.Pause()
-		wire = t.AppendRows(wire[:0], chunk)
-		if err := to.Merge(wire); err != nil {
-			return err
+// gatherRows puts the keys of some rows of another table into t.query, or of the first of them if they are long, and returns of how many.
+func (t *Table) gatherRows(of *Table, rows []int) int {
+	q := &t.query
+	q.reset(t.key.width())
+	n := 0
+	for _, row := range rows {
+		q.keys = append(q.keys, of.index.key(row)...)
+		if q.width == 0 {
+			q.ends = append(q.ends, len(q.keys))
+		}
+		if n++; len(q.keys) >= gatherBytes {
+			break
+		}
+	}
+	q.closed(n)
+	return n
+}
+
+// mergeCells adds the cells of some rows of another column of the same kind to those of t.found.
+func (t *Table) mergeCells(c, from *column, rows []int) (err error) {
+	switch c.agg.Kind {
+	case Sum:
+		t.values = t.values[:0]
+		for _, row := range rows {
+			t.values = append(t.values, *from.sums.at(row))
+		}
+		return mergeSums(&c.sums, t.values, t.found)
+	case Exact:
+		for i, row := range t.found {
+			c.exacts.at(int(row)).AddSum(from.exacts.at(rows[i]))
+		}
+	default:
+		for i, row := range t.found {
+			if err = c.mergeOne(from, rows[i], int(row)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mergeOne is mergeCells of one cell that is no sum.
+func (c *column) mergeOne(from *column, row, to int) (err error) {
+	switch c.agg.Kind {
+	case Counts:
+		for _, x := range from.counts[row].list {
+			if err = c.counts[to].add(x.value, x.n, &c.free); err != nil {
+				return err
+			}
+		}
+	case Histogram:
+		// The numbers have lost bits, so they are added as those of a partial are.
+		p := from.histograms[row].append(nil, c.agg.N, &from.free)
+		return c.histograms[to].read(p, c.agg.N, &c.free)
+	case Smallest:
+		for _, v := range from.smallest[row].list {
+			c.smallest[to].add(v, c.agg.N)
+		}
+	case MinText, MaxText:
+		sign := 1
+		if c.agg.Kind == MaxText {
+			sign = -1
+		}
+		if r := *from.texts.ref(row); r.set() {
+			c.texts.putLess(to, from.texts.view(r), sign)
+		}
+	case Least:
+		for _, r := range from.texts.row(row) {
+			if r.set() {
+				c.texts.putLeast(to, from.texts.view(r))
+			}
 		}
 	}
 	return nil
 }
 
 // Retain removes the rows for which keep returns false, with their memory. The other rows keep their order and get new
-// numbers. It costs time for each row that stays, through its wire form, so it is meant for keeping few of many.
+// numbers. It costs time for each row that stays, so it is meant for keeping few of many.
 func (t *Table) Retain(keep func(row int) bool) {
 	if t.err != nil {
 		return
@@ -50,8 +134,8 @@ func (t *Table) Retain(keep func(row int) bool) {
 	}
 	fresh := newTable(t.spec, t.mode)
 	fresh.pause = t.pause
-	if err := t.copyTo(fresh, rows); err != nil {
-		panic("fold: a table does not take its own rows: " + err.Error())
+	if t.copyTo(fresh, rows); fresh.err != nil {
+		panic("fold: a table does not take its own rows: " + fresh.err.Error())
 	}
 	*t = *fresh
 }

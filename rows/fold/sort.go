@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"posta.dev/posta/rows/progress"
@@ -58,7 +59,7 @@ func (t *Table) SortByKey(rows []int) {
 		return
 	}
 	known := 0 // how many keys a prefix holds completely
-	if t.spec.Keys[0].Kind == KeyInt {
+	if t.spec.Keys[0].Kind == KeyInt && !t.spec.Nulls {
 		known = 1
 	}
 	places := make([]place, len(rows))
@@ -81,6 +82,9 @@ func (t *Table) SortByKey(rows []int) {
 // Without keys there is none.
 func (t *Table) Prefix(row int) uint64 {
 	p := t.index.key(row)
+	if t.key.nullsAt(p)&1 == 1 {
+		return math.MaxUint64
+	}
 	if t.spec.Keys[0].Kind == KeyInt {
 		return uint64(t.key.intAt(p, 0)) ^ 1<<63
 	}
@@ -100,7 +104,11 @@ func (t *Table) CompareKeys(a, b int) int { return t.compare(a, b, 0) }
 // neighbours in its result, so it always finds two rows with the same key.
 func (t *Table) compare(a, b, from int) int {
 	p, q := t.index.key(a), t.index.key(b)
+	nulls := t.key.nullsAt(p) ^ t.key.nullsAt(q)
 	for k := from; k < len(t.spec.Keys); k++ {
+		if nulls>>k&1 == 1 {
+			return cmp.Compare(t.key.nullsAt(p)>>k&1, t.key.nullsAt(q)>>k&1)
+		}
 		c := 0
 		if t.spec.Keys[k].Kind == KeyInt {
 			c = cmp.Compare(t.key.intAt(p, k), t.key.intAt(q, k))

@@ -89,6 +89,9 @@ type Spec struct {
 	Aggs   []Agg
 	Merge  Merging // of rows with equal keys
 
+	// Nulls says that rows may have NULL for a key (KeyBuilder.Null). NULL equals NULL, and comes after all values.
+	Nulls bool
+
 	// PartitionBy is how many of the first keys determine the aggregator of a row; 0 means all. Rows of two tables are in the same
 	// aggregator if these keys are equal and of equal kinds. A bag with PartitionBy waits in the aggregators for a table that is
 	// made from it.
@@ -111,6 +114,10 @@ func (s *Spec) Check() error {
 	if s.Merge > Never || s.Merge == Never && len(s.Aggs) > 0 {
 		return fmt.Errorf("%w: %s merges its rows in way %d with %d aggregates; rows that are never merged have none", ErrSpec, s.Name, s.Merge,
 			len(s.Aggs))
+	}
+	if s.Nulls && (len(s.Keys) == 0 || s.Merge == Never) {
+		return fmt.Errorf("%w: %s has %d keys, and merges its rows in way %d; only keys that are merged may be NULL", ErrSpec, s.Name,
+			len(s.Keys), s.Merge)
 	}
 	if s.PartitionBy < 0 || s.PartitionBy > len(s.Keys) {
 		return fmt.Errorf("%w: %s is spread by %d of its %d keys", ErrSpec, s.Name, s.PartitionBy, len(s.Keys))
@@ -136,15 +143,29 @@ func (s *Spec) Check() error {
 	return nil
 }
 
-// columns returns the columns of the wire form: keys, then aggregates.
+// nullsName is the name of the column of the wire form that says which keys are NULL.
+const nullsName = "nulls"
+
+// keyColumns returns how many columns of the wire form belong to the key.
+func (s *Spec) keyColumns() int {
+	if s.Nulls {
+		return len(s.Keys) + 1
+	}
+	return len(s.Keys)
+}
+
+// columns returns the columns of the wire form: keys, which of them are NULL, then aggregates.
 func (s *Spec) columns() []batch.FieldSpec {
-	fields := make([]batch.FieldSpec, 0, len(s.Keys)+len(s.Aggs))
+	fields := make([]batch.FieldSpec, 0, s.keyColumns()+len(s.Aggs))
 	for _, k := range s.Keys {
 		kind := batch.Text
 		if k.Kind == KeyInt {
 			kind = batch.Int
 		}
 		fields = append(fields, batch.FieldSpec{Name: k.Name, Kind: kind})
+	}
+	if s.Nulls {
+		fields = append(fields, batch.FieldSpec{Name: nullsName, Kind: batch.Int})
 	}
 	for _, a := range s.Aggs {
 		kind := batch.Text

@@ -15,15 +15,21 @@ type Table struct {
 	key    *KeyBuilder
 	index  index
 	aggs   []column
-	turn   int // for Partition: which partition gets a bag's rows next
-	err    error
-	out    *batch.Builder // for AppendRows; made at the first call
-	query  query          // for Merge: the keys of a block
-	found  []uint32       // for Merge: their rows
-	rows   progress.Rows  // marks progress for rows that are added, looked up or compared
-	pause  func()         // see SetPause; nil if no other session can wait
-	bound  int            // see SetBound; 0: none
-	memory int            // see SetMemory; 0: none
+	// how many bytes of a row on the wire do not depend on its cells, and the indexes of the aggregates of which they do
+	constant int
+	varying  []int
+	turn     int // for Partition: which partition gets a bag's rows next
+	err      error
+	out      *batch.Builder // for AppendRows; made at the first call
+	source   keySource      // for Merge and RowsOf: the keys of a block, by column
+	query    query          // the same keys, by row
+	found    []uint32       // their rows
+	values   []int64        // for Merge: the numbers of an aggregate
+	merged   int            // see Merged
+	rows     progress.Rows  // marks progress for rows that are added, looked up or compared
+	pause    func()         // see SetPause; nil if no other session can wait
+	bound    int            // see SetBound; 0: none
+	memory   int            // see SetMemory; 0: none
 }
 
 // mode says what a table does with the key of a row that is added or merged.
@@ -48,6 +54,10 @@ func NewOutgoing(spec *Spec) *Table {
 	return newTable(spec, looks)
 }
 
+// NewUnmerged returns an empty table whose rows are merged by others, even if their keys are equal. It is for keys that hardly repeat: it
+// looks up no row, and has no index.
+func NewUnmerged(spec *Spec) *Table { return newTable(spec, appends) }
+
 // NewUnion returns an empty table that merges partials of tables without a common key, such as the partitions of one table. It
 // looks up no row, which is most of the cost of merging, and has no index before the first Find. If a key comes twice
 // nevertheless, the next [Table.Sorted] or [Table.Find] sees this and sets the table's error to [ErrDuplicateKey].
@@ -68,10 +78,12 @@ func newTable(spec *Spec, m mode) *Table {
 	if spec.Merge == Never {
 		m = appends
 	}
-	t := &Table{spec: spec, fields: spec.columns(), mode: m, key: newKeyBuilder(spec.Keys)}
+	t := &Table{spec: spec, fields: spec.columns(), mode: m, key: newKeyBuilder(spec)}
+	t.index.flat.width = t.key.width()
 	for _, a := range spec.Aggs {
 		t.aggs = append(t.aggs, newColumn(a))
 	}
+	t.measure()
 	return t
 }
 
@@ -114,7 +126,7 @@ func (t *Table) Row(key *KeyBuilder) int {
 	t.step()
 	p := key.bytes()
 	if t.mode == appends {
-		if !t.room(1) || !t.within(&t.index.keys, p) {
+		if !t.roomFor(p) {
 			return 0
 		}
 		t.index.push(p)
@@ -139,12 +151,15 @@ func (t *Table) Find(key *KeyBuilder) (row int, found bool) {
 func (t *Table) rowOf(p []byte) int {
 	h := Hash(p)
 	row, slot, found := t.index.find(p, h)
-	if !found && t.room(1) && t.within(&t.index.keys, p) {
+	if !found && t.roomFor(p) {
 		t.addCells(1)
 		row = t.index.add(p, h, slot)
 	}
 	return row
 }
+
+// roomFor reports whether a row with the key may be added.
+func (t *Table) roomFor(key []byte) bool { return t.room(1) && t.within(t.index.held(), key) }
 
 // room reports whether n more rows may be added. If not, it sets the table's error; callers then add to row 0, which is never
 // read.
@@ -161,9 +176,9 @@ func (t *Table) room(n int) bool {
 // anybody can look at the table's size bounds it here.
 func (t *Table) SetBound(bytes int) { t.bound = bytes }
 
-// within reports whether p may be added. If not, it sets the table's error.
-func (t *Table) within(b *blocks, p []byte) bool {
-	if t.bound == 0 || b.held == 0 || b.held+len(p) <= t.bound { // a table without rows has no row 0 that could be added to instead
+// within reports whether p may be added to some bytes. If not, it sets the table's error.
+func (t *Table) within(held int, p []byte) bool {
+	if t.bound == 0 || held == 0 || held+len(p) <= t.bound { // a table without rows has no row 0 that could be added to instead
 		return true
 	}
 	t.fail(fmt.Errorf("%w: %s would have more than %d MiB of values", ErrTooLarge, t.spec.Name, t.bound>>20))
@@ -196,6 +211,9 @@ func (t *Table) failDuplicate(row int) {
 	t.fail(fmt.Errorf("%w: row %d of table %s, which was put together from tables without a common key", ErrDuplicateKey, row, t.spec.Name))
 }
 
+// Merged returns how many rows have come from partials and other tables since the last Reset.
+func (t *Table) Merged() int { return t.merged }
+
 // Len returns the number of rows.
 func (t *Table) Len() int { return t.index.len() }
 
@@ -215,6 +233,9 @@ func (t *Table) KeyInt(row, k int) int64 {
 	return t.key.intAt(t.index.key(row), k)
 }
 
+// KeyNull reports whether key k of a row is NULL. Its value is then 0, or an empty text.
+func (t *Table) KeyNull(row, k int) bool { return t.key.nullsAt(t.index.key(row))>>k&1 == 1 }
+
 // Err returns the first error of what was added: [ErrOverflow], [ErrTooLarge], [ErrDuplicateKey], or an error of Merge. The table must
 // then not be used, and its session fails.
 func (t *Table) Err() error { return t.err }
@@ -231,12 +252,12 @@ func (t *Table) Reset() {
 	for i := range t.aggs {
 		t.aggs[i].reset()
 	}
-	t.err = nil
+	t.err, t.merged = nil, 0
 }
 
 // Bytes estimates how much memory the table holds.
 func (t *Table) Bytes() int {
-	n := t.index.memory() + t.query.memory() + 4*cap(t.found)
+	n := t.index.memory() + t.query.memory() + 4*cap(t.found) + 8*cap(t.values)
 	for i := range t.aggs {
 		n += t.aggs[i].memory()
 	}

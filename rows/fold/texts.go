@@ -32,14 +32,7 @@ func newTexts(width int) texts {
 }
 
 func (t *texts) addRow() {
-	i := t.rows >> t.shift
-	if i == len(t.refs) {
-		t.refs = append(t.refs, nil)
-		if i > 0 {
-			t.refs[i] = make([]textRef, 0, t.width<<t.shift)
-		}
-	}
-	block := &t.refs[i]
+	block := openBlock(&t.refs, t.rows>>t.shift, t.width<<t.shift)
 	for range t.width {
 		*block = append(*block, textRef{})
 	}
@@ -131,12 +124,7 @@ func (t *texts) putLeast(row int, v []byte) {
 }
 
 func (t *texts) reset() {
-	used := (t.rows + 1<<t.shift - 1) >> t.shift
-	clear(t.refs[used:])
-	t.refs = t.refs[:used]
-	for i := range t.refs {
-		t.refs[i] = t.refs[i][:0]
-	}
+	t.refs = emptied(t.refs, (t.rows+1<<t.shift-1)>>t.shift)
 	t.rows, t.size, t.holes = 0, 0, 0
 	t.bytes.reset()
 }

@@ -33,17 +33,9 @@ type parted struct {
 	rows [][]int
 }
 
-// partChunk is about how many bytes of a part are copied at a time.
-const partChunk = 256 << 10
-
 func (p *parted) Part(part int, to *Table) error {
-	for _, rows := range p.Chunks(p.rows[part], partChunk) {
-		to.Pause()
-		if err := to.Merge(p.AppendRows(nil, rows)); err != nil {
-			return err
-		}
-	}
-	return nil
+	p.copyTo(to, p.rows[part])
+	return to.Err()
 }
 
 // Waiting holds the rows of a bag that is partitioned by keys ([Spec.PartitionBy]). Besides its bytes, a row takes two or three
@@ -69,7 +61,7 @@ const (
 
 // NewWaiting returns an empty Waiting.
 func NewWaiting(spec *Spec) *Waiting {
-	return &Waiting{spec: spec, fields: spec.columns(), key: newKeyBuilder(spec.Keys)}
+	return &Waiting{spec: spec, fields: spec.columns(), key: newKeyBuilder(spec)}
 }
 
 // Spec returns the spec of the bag.

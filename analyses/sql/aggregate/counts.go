@@ -68,11 +68,7 @@ func (c *counts) Value(g int32, out *eval.Vector, row int32) error {
 func (c *counts) Cells() []fold.Agg { return countCells }
 
 func (c *counts) Encode(t *fold.Table, cell int) {
-	for row, n := range c.n {
-		if n != 0 {
-			t.AddSum(row, cell, n)
-		}
-	}
+	t.AddSums(cell, c.n)
 	c.n = c.n[:0]
 }
 

@@ -167,13 +167,9 @@ func (s *intSums) moment(g int32, n int64) int64 {
 func (s *intSums) Cells() []fold.Agg { return intSumCells }
 
 func (s *intSums) Encode(t *fold.Table, cell int) {
-	for row, n := range s.n {
-		if n != 0 {
-			t.AddSum(row, cell, s.hi[row])
-			t.AddSum(row, cell+1, s.lo[row])
-			t.AddSum(row, cell+2, n)
-		}
-	}
+	t.AddSums(cell, s.hi)
+	t.AddSums(cell+1, s.lo)
+	t.AddSums(cell+2, s.n)
 	s.n, s.hi, s.lo = s.n[:0], s.hi[:0], s.lo[:0]
 }
 

@@ -1,8 +1,11 @@
 package exec
 
 import (
+	"slices"
+
 	"posta.dev/posta/analyses/sql/aggregate"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/analyses/sql/values"
 	"posta.dev/posta/rows/fold"
 )
@@ -17,29 +20,48 @@ func (g *groups) DistinctSpecs(name, stream string) (specs []fold.Spec) {
 		if !g.Aggs[i].distinct {
 			continue
 		}
-		s := fold.Spec{Name: name + "d" + Itoa(len(specs)), Stream: stream, Keys: []fold.Key{{Name: "v", Kind: fold.KeyText}}}
-		if len(g.Node.Keys) > 0 {
-			s.Keys = append([]fold.Key{{Name: "k", Kind: fold.KeyText}}, s.Keys...)
+		s := fold.Spec{Name: name + "d" + Itoa(len(specs)), Stream: stream, Keys: g.keysOf(), Nulls: g.columns && len(g.Node.Keys) > 0}
+		value := fold.Key{Name: "v", Kind: fold.KeyText}
+		if g.columns {
+			value.Kind = keyKind(g.Aggs[i].args[0].Type().Kind)
 		}
+		s.PartitionBy, s.Keys = len(s.Keys), append(s.Keys, value)
 		specs = append(specs, s)
 	}
 	return specs
 }
 
 // foldDistinct adds the values of rows to a table of values.
-func (w *worker) foldDistinct(t, to *fold.Table, v *eval.Vector, sel, into []int32) {
-	grouped := len(w.Groups.Node.Keys) > 0
+func (w *worker) foldDistinct(t, to *fold.Table, v *eval.Vector, sel, into []int32) error {
+	m := &w.maker
+	m.fresh, m.codes = m.fresh[:0], m.codes[:0]
 	for k, i := range sel {
-		if v.IsNull(i) {
-			continue
+		if !v.IsNull(i) {
+			m.fresh, m.codes = append(m.fresh, i), append(m.codes, into[k])
 		}
-		key := to.Key()
-		if grouped {
-			key = key.Text(t.KeyText(int(into[k]), 0))
-		}
-		w.key = values.Append(w.key[:0], v, i, true)
-		to.Row(key.Text(w.key))
 	}
+	if g := w.Groups; g.columns && (w.whole || len(g.Node.Keys) == 0) {
+		keys, err := m.of(append(slices.Clip(w.vector), v), m.fresh)
+		if err == nil {
+			m.found = to.RowsOf(keys, m.fresh, m.found[:0])
+		}
+		return err
+	}
+	for k, i := range m.fresh {
+		key := to.Key()
+		if len(w.Groups.Node.Keys) > 0 {
+			key = key.As(t, int(m.codes[k]))
+		}
+		if !w.Groups.columns {
+			w.key = values.Append(w.key[:0], v, i, true)
+			to.Row(key.Text(w.key))
+		} else if v.Kind == types.Text {
+			to.Row(key.String(v.Texts[i]))
+		} else {
+			to.Row(key.Int(int64(eval.Sortable(v, i) ^ 1<<63)))
+		}
+	}
+	return nil
 }
 
 // distinct returns the states of the aggregates of DISTINCT values, made of their complete tables and of the cells of the groups, which are
@@ -78,27 +100,39 @@ func (g *groups) addValues(s aggregate.State, x *folded, t, of *fold.Table) erro
 	for lo := 0; lo < of.Len(); lo += AtOnce {
 		of.Pause()
 		n := min(AtOnce, of.Len()-lo)
-		v := &eval.Vector{Kind: x.args[0].Type().Kind}
-		r := &aggregate.Rows{Args: []*eval.Vector{v}, Sel: everyRow(nil, n), Groups: make([]int32, n)}
-		for k := range n {
-			key, last := t.Key(), 0
-			if len(g.Node.Keys) > 0 {
-				key, last = key.Text(of.KeyText(lo+k, 0)), 1
-			}
-			group, found := t.Find(key)
-			if !found {
-				return values.ErrMalformed
-			}
-			r.Groups[k] = int32(group)
-			if _, err := values.Cut(v, k, of.KeyText(lo+k, last)); err != nil {
-				return err
-			}
+		rows := make([]int, n)
+		for k := range rows {
+			rows[k] = lo + k
 		}
+		found, ok := t.RowsAs(of, rows)
+		if !ok {
+			return values.ErrMalformed
+		}
+		v, err := g.valuesOf(of, x.args[0].Type().Kind, rows)
+		if err != nil {
+			return err
+		}
+		r := &aggregate.Rows{Args: []*eval.Vector{v}, Sel: everyRow(nil, n), Groups: found}
 		if _, err := s.Add(r); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// valuesOf returns the values in some rows of a table of values.
+func (g *groups) valuesOf(of *fold.Table, kind types.Kind, rows []int) (*eval.Vector, error) {
+	last := len(of.Spec().Keys) - 1
+	if g.columns {
+		return readKey(of, last, kind, rows), nil
+	}
+	v := &eval.Vector{Kind: kind}
+	for k, row := range rows {
+		if _, err := values.Cut(v, k, of.KeyText(row, last)); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
 }
 
 // settleDistinct adds the values of DISTINCT aggregates to the cells of their groups, and empties the tables of values. The tables have all

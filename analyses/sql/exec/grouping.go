@@ -26,8 +26,9 @@ func (w *worker) runKeys(b *operators.Batch) error {
 // group folds rows into their groups. The first table holds the groups; the tables of DISTINCT values follow.
 func (w *worker) group(tables []*fold.Table, b *operators.Batch) error {
 	t, apart := tables[0], tables[1:]
-	w.into = w.into[:0]
+	w.into, w.whole = w.into[:0], true
 	err := b.Pieces(func(b *operators.Batch) error {
+		w.whole = w.whole && len(w.into) == 0
 		if err := w.runKeys(b); err != nil {
 			return err
 		}
@@ -99,8 +100,7 @@ func (w *worker) aggregate(a int, t, own *fold.Table, b *operators.Batch, into [
 		}
 	}
 	if x.distinct {
-		w.foldDistinct(t, own, in.Args[0], b.Sel, into)
-		return nil
+		return w.foldDistinct(t, own, in.Args[0], b.Sel, into)
 	}
 	in.Sel, in.Groups, in.Counts, in.Table = b.Sel, into, counts, t
 	w.states[a].Grow(t.Len())
@@ -135,38 +135,54 @@ func (w *worker) find(t *fold.Table, sel []int32) error {
 	}
 	numbers := w.cache.Numbers(w.vector, sel, eval.MostKeys)
 	if numbers == nil {
-		for _, i := range sel {
-			at, err := w.groupOf(t, i)
-			if err != nil {
-				return err
-			}
-			w.into = append(w.into, int32(at))
-		}
-		return nil
+		var err error
+		w.into, err = w.groupsOf(t, sel, w.into)
+		return err
 	}
-	known := w.cache.Known
+	// A key that the cache does not know yet is looked up once, by the first row that has it.
+	known, m := w.cache.Known, &w.maker
+	m.fresh, m.codes = m.fresh[:0], m.codes[:0]
 	for k, number := range numbers {
 		if known[number] == 0 {
-			at, err := w.groupOf(t, sel[k])
-			if err != nil {
-				return err
-			}
-			known[number] = int32(at) + 1
+			known[number] = -1
+			m.fresh, m.codes = append(m.fresh, sel[k]), append(m.codes, number)
 		}
+	}
+	if len(m.fresh) > 0 {
+		found, err := w.groupsOf(t, m.fresh, m.found[:0])
+		if m.found = found; err != nil {
+			w.cache.Forget()
+			return err
+		}
+		for k, number := range m.codes {
+			known[number] = found[k] + 1
+		}
+	}
+	for _, number := range numbers {
 		w.into = append(w.into, known[number]-1)
 	}
 	return nil
 }
 
-// groupOf finds or adds the group of a row.
-func (w *worker) groupOf(t *fold.Table, row int32) (int, error) {
-	w.key = w.key[:0]
-	for _, v := range w.vector {
-		if w.key = values.Append(w.key, v, row, true); len(w.key) > FoldBytes {
-			return 0, errWide
+// groupsOf finds or adds the groups of some rows, and appends them to `into`.
+func (w *worker) groupsOf(t *fold.Table, sel, into []int32) ([]int32, error) {
+	if w.Groups.columns {
+		keys, err := w.maker.of(w.vector, sel)
+		if err != nil {
+			return into, err
 		}
+		return t.RowsOf(keys, sel, into), nil
 	}
-	return t.Row(t.Key().Text(w.key)), nil
+	for _, i := range sel {
+		w.key = w.key[:0]
+		for _, v := range w.vector {
+			if w.key = values.Append(w.key, v, i, true); len(w.key) > FoldBytes {
+				return into, errWide
+			}
+		}
+		into = append(into, int32(t.Row(t.Key().Text(w.key))))
+	}
+	return into, nil
 }
 
 // errWide is returned for a row whose values are too long together. Each of them may be long, and a statement can name one many times.

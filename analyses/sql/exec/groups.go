@@ -11,12 +11,12 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// groups is an aggregation that tables can hold. The table has a row for each group; its key is the wire form of the group's
-// keys.
+// groups is an aggregation that tables can hold. The table has a row for each group.
 type groups struct {
-	Node  *plan.Aggregation
-	Aggs  []folded
-	cells []fold.Agg
+	Node    *plan.Aggregation
+	Aggs    []folded
+	cells   []fold.Agg
+	columns bool // the table has the group's keys as its keys: see KeyColumns
 }
 
 // folded is an aggregate whose state is in cells of a table.
@@ -83,11 +83,8 @@ func (g *groups) add(a *plan.Aggregate) bool {
 }
 
 func (g *groups) spec(name, stream string) fold.Spec {
-	s := fold.Spec{Name: name, Stream: stream, Aggs: g.cells}
-	if len(g.Node.Keys) > 0 {
-		s.Keys = []fold.Key{{Name: "k", Kind: fold.KeyText}}
-	}
-	return s
+	keys := g.keysOf()
+	return fold.Spec{Name: name, Stream: stream, Keys: keys, Aggs: g.cells, Nulls: g.columns && len(keys) > 0}
 }
 
 // Positioned reports whether an aggregate keeps the place of a row.
@@ -158,23 +155,12 @@ func (g *groups) some(t *fold.Table, apart []aggregate.State, order []int, wante
 // nil, keys that are not wanted are nil, and so are the states of other aggregates unless their values may be errors.
 func (g *groups) decode(t *fold.Table, part []int, wanted []bool) (*operators.Batch, []aggregate.State, error) {
 	t.Pause()
-	r := &operators.Batch{N: len(part)}
 	keys := len(g.Node.Keys)
-	for _, k := range g.Node.Keys {
-		r.Columns = append(r.Columns, &eval.Vector{Kind: k.Type().Kind})
+	columns, err := g.decodeKeys(t, part, wanted)
+	if err != nil {
+		return nil, nil, err
 	}
-	if keys > 0 && (wanted == nil || slices.Contains(wanted[:keys], true)) {
-		for i, row := range part {
-			b, err := t.KeyText(row, 0), error(nil)
-			for _, v := range r.Columns {
-				if b, err = values.Cut(v, i, b); err != nil {
-					return nil, nil, err
-				}
-			}
-		}
-	} else {
-		clear(r.Columns)
-	}
+	r := &operators.Batch{N: len(part), Columns: columns}
 	states := make([]aggregate.State, len(g.Aggs))
 	for a := range g.Aggs {
 		x := &g.Aggs[a]

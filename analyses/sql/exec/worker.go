@@ -29,6 +29,8 @@ type worker struct {
 	orders []*eval.Program
 	cache  eval.KeyCache
 	vector []*eval.Vector // the values of keys
+	whole  bool           // they are those of all rows of the batch that is grouped, and not only of a piece of it
+	maker  keyMaker
 	key    []byte
 	row    []byte
 	into   []int32

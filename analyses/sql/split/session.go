@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	version   = 15 // changes with a plan's form, with the form of its session's batches, and with what the reducer keeps of them
+	version   = 16 // changes with a plan's form, with the form of its session's batches, and with what the reducer keeps of them
 	semantics = 1  // changes with what a plan means: a node refuses sessions of other numbers, even those that it recovers
 )
 

@@ -79,20 +79,21 @@ func (s *statement) analysis() (*analyses.Analysis, error) {
 func (s *statement) numberTables() []fold.Spec {
 	for i, l := range s.Leaves {
 		l.Table = len(s.Specs)
+		if l.Groups != nil && l.Parts == nil {
+			l.Groups.KeyColumns()
+		}
 		specs := []fold.Spec{l.Spec("t"+exec.Itoa(i), s.StreamName(l.Scan.Stream))}
 		if l.Groups != nil {
 			specs = append(specs, l.Groups.DistinctSpecs(specs[0].Name, specs[0].Stream)...)
-		}
-		if l.Groups != nil && len(l.Groups.Node.Keys) > 0 { // DISTINCT values go to the partition of their group
-			for k := range specs[1:] {
-				specs[1+k].PartitionBy = 1
-			}
 		}
 		s.Specs, l.Tables = append(s.Specs, specs...), len(specs)
 	}
 	for i, r := range s.Regions {
 		l := r.Leaf
 		l.Table, l.Tables = len(s.Specs), 1
+		if l.Groups != nil {
+			l.Groups.KeyColumns()
+		}
 		spec := l.Spec("j"+exec.Itoa(i), s.StreamName(r.Sources[0].Scan.Stream))
 		for _, from := range r.Sources {
 			for t := range from.Tables {
