@@ -118,9 +118,11 @@ func (j *joiner) End(int) error { return nil }
 
 func (j *joiner) Flush(tables []*fold.Table) error {
 	for i, m := range []map[string]int64{j.rows, j.amounts} {
+		t := fold.NewOutgoing(tables[i].Spec())
 		for colour, n := range m {
-			tables[i].AddSum(tables[i].Row(tables[i].Key().String(colour)), 0, n)
+			t.AddSum(t.Row(t.Key().String(colour)), 0, n)
 		}
+		t.MoveTo(tables[i])
 		clear(m)
 	}
 	return nil

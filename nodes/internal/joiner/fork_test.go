@@ -21,10 +21,12 @@ type chained struct {
 	p      *parser.Parser
 	j      *Joiner
 	passed []role.Message
+	out    role.Emitter // of the joiner
 }
 
 func newChained(t *testing.T) *chained {
 	c := &chained{t: t, p: parser.New(), j: opened(t, analyses.Replica{Of: 1})}
+	c.out = c
 	c.p.Before(c.j)
 	if err := c.p.Open(roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)); err != nil {
 		t.Fatal(err)
@@ -39,7 +41,7 @@ func (c *chained) Limits() role.Limits { return role.NoLimits }
 // Emit implements role.Emitter. Like the core, it delivers at once.
 func (c *chained) Emit(_ int, m role.Message) {
 	c.passed = append(c.passed, m)
-	if _, err := c.j.Take(id, m, c); err != nil {
+	if _, err := c.j.Take(id, m, c.out); err != nil {
 		c.t.Fatal(err)
 	}
 }

@@ -37,6 +37,7 @@ type state struct {
 	role.Session
 	joiner    analyses.Joiner
 	tables    []*fold.Table
+	apart     []apart       // by table
 	folded    []*fold.Table // what parsers have folded, merged; nil until there is something
 	reference []reference   // what Snapshot stores
 	bytes     int           // size of the payloads of reference, in bytes (R16)
@@ -69,7 +70,7 @@ func (j *Joiner) Open(s role.Session) error {
 	}
 	j.sessions[s.ID] = &state{
 		Session: s, joiner: aj, tables: role.NewTables(s.Analysis, fold.NewOutgoing), forks: map[int]analyses.Joiner{},
-		deferred: s.Analysis.ReferenceLater && s.Replica.Index != 0,
+		deferred: s.Analysis.ReferenceLater && s.Replica.Index != 0, apart: make([]apart, len(s.Analysis.Tables)),
 	}
 	return nil
 }
@@ -79,7 +80,7 @@ func (j *Joiner) Take(id session.ID, m role.Message, out role.Emitter) (durable 
 	st := j.sessions[id]
 	ref := st.Analysis.Streams[m.Stream].Reference
 	if m.Folded != nil {
-		return false, st.takeFork(m)
+		return false, j.takeFork(st, m, out)
 	}
 	switch {
 	case ref:
@@ -179,14 +180,68 @@ func (st *state) referenceEnded() bool {
 
 // takeFork takes the rows of one chunk, which a parser of the same node has folded in a fork. The fork is emptied for every chunk. If it
 // kept rows until the commit is closed, they would be mixed with those of a chunk that was prepared and is not taken.
-func (st *state) takeFork(m role.Message) error {
+//
+// Chunks with many groups that hardly repeat from one to the next are not merged: the groups of the one before leave first, so that those of
+// the next one only change their place.
+func (j *Joiner) takeFork(st *state, m role.Message, out role.Emitter) error {
 	progress.Mark()
 	st.stream = m.Stream
 	if err := st.reject(m.Folded.Rejected, false); err != nil {
 		return err
 	}
 	st.dirty = true
-	return m.Folded.Fork.Flush(st.tables[:len(st.tables)-1])
+	tables := st.tables[:len(st.tables)-1]
+	for i, t := range tables {
+		if t.Len() >= manyGroups && st.apart[i].leaves() {
+			if err := j.emit(st, i, t, out); err != nil {
+				return err
+			}
+		}
+		st.apart[i].before(t)
+	}
+	err := m.Folded.Fork.Flush(tables)
+	for i, t := range tables {
+		st.apart[i].after(t)
+	}
+	return err
+}
+
+// manyGroups is from how many groups of a table on it is asked whether they repeat. To merge fewer costs nothing that matters.
+const manyGroups = 4096
+
+// apart says whether a table's groups hardly repeat from chunk to chunk, as far as the last chunks have shown.
+type apart struct {
+	next       int // how many more chunks are not merged
+	last       int // what next was set to last
+	rows, more int // of the table: how many it had before a chunk came, and how many had come
+}
+
+// mostApart is after how many chunks that were not merged one is merged again, to see whether groups repeat now.
+const mostApart = 32
+
+func (a *apart) leaves() bool {
+	if a.next == 0 {
+		return false
+	}
+	a.next--
+	return true
+}
+
+func (a *apart) before(t *fold.Table) { a.rows, a.more = t.Len(), t.Merged() }
+
+// after looks at a chunk that was merged. What it saves must be worth a look-up of each group, which takes about an eighth of the time that a
+// group takes behind the joiner.
+func (a *apart) after(t *fold.Table) {
+	came, added := t.Merged()-a.more, t.Len()-a.rows
+	if a.rows < manyGroups || came == 0 {
+		return
+	}
+	if came-added > came/8 {
+		a.last = 0
+		return
+	}
+	a.last = min(max(1, 2*a.last), mostApart)
+	a.next = a.last
 }
 
 // merge takes the partials that a parser has folded. They have tables of their own, because the others are handed to the analysis at each
@@ -224,20 +279,27 @@ func (j *Joiner) Flush(id session.ID, out role.Emitter) error {
 		return err
 	}
 	for i, t := range slices.Concat(st.tables, st.folded) {
-		i %= len(st.tables)
-		if err := t.Err(); err != nil {
-			return fmt.Errorf("table %s: %w", t.Spec().Name, err)
+		if err := j.emit(st, i%len(st.tables), t, out); err != nil {
+			return err
 		}
-		if t.Len() == 0 {
-			continue
-		}
-		for p, rows := range t.Partition(out.Partitions()) {
-			if err := j.partials.Emit(out, p, st.stream, i, t, rows); err != nil {
-				return err
-			}
-		}
-		t.Reset()
 	}
+	return nil
+}
+
+// emit emits all rows of table i, and empties it.
+func (j *Joiner) emit(st *state, i int, t *fold.Table, out role.Emitter) error {
+	if err := t.Err(); err != nil {
+		return fmt.Errorf("table %s: %w", t.Spec().Name, err)
+	}
+	if t.Len() == 0 {
+		return nil
+	}
+	for p, rows := range t.Partition(out.Partitions()) {
+		if err := j.partials.Emit(out, p, st.stream, i, t, rows); err != nil {
+			return err
+		}
+	}
+	t.Reset()
 	return nil
 }
 

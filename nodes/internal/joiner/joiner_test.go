@@ -49,7 +49,12 @@ func take(t *testing.T, j *Joiner, m role.Message) (durable bool) {
 // flushed returns what the tables hold after a flush.
 func flushed(t *testing.T, j *Joiner, partitions int) (out *roletest.Kept, known, amounts map[string]int64) {
 	t.Helper()
-	out = &roletest.Kept{N: partitions}
+	return flushedTo(t, j, &roletest.Kept{N: partitions})
+}
+
+// flushedTo flushes, and merges what was emitted now and before.
+func flushedTo(t *testing.T, j *Joiner, out *roletest.Kept) (_ *roletest.Kept, known, amounts map[string]int64) {
+	t.Helper()
 	if err := j.Flush(id, out); err != nil {
 		t.Fatal(err)
 	}

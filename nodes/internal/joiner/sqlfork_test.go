@@ -68,7 +68,7 @@ func TestForks_OfSQLAtTheSameTime(t *testing.T) {
 	}
 	const chunks = 8
 	fold := func(beside bool) (out []string) {
-		c := &chained{t: t, p: parser.New(), j: New()}
+		c := &chained{t: t, p: parser.New(), j: New(), out: &roletest.Kept{}}
 		if beside {
 			c.p.Before(c.j)
 		}
