@@ -47,6 +47,7 @@ var (
 type state struct {
 	role.Session
 	tables  []*fold.Table   // tables that are filled; rows that have moved to files are no longer in them
+	repeats []repeats       // by table
 	waiting []*fold.Waiting // by table: the rows of a bag that stays here; nil: the table is not such a bag
 	ended   []bool          // streams
 	stream  int             // the stream that ended last
@@ -76,6 +77,7 @@ func New() *Aggregator {
 // Open implements role.Role.
 func (a *Aggregator) Open(s role.Session) error {
 	st := &state{Session: s, tables: role.NewTables(s.Analysis, fold.NewTable), ended: make([]bool, len(s.Analysis.Streams))}
+	st.repeats = make([]repeats, len(st.tables))
 	st.waiting = make([]*fold.Waiting, len(st.tables))
 	for i := range s.Analysis.Tables {
 		if spec := &s.Analysis.Tables[i]; spec.Merge == fold.Never && s.Analysis.Stays(i) {

@@ -7,6 +7,7 @@ import (
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/rows/fold"
 )
 
 // Snapshot implements role.Role. It first finishes pruning: pruning a half-pruned table again may drop other rows. If pruning fails, the
@@ -15,7 +16,8 @@ import (
 // After a restart, a table that is being made is made again, and the rows of it that have left are skipped: its rows and their order depend
 // only on the tables from which it is made.
 //
-//	[stream, next, [leaving…], prunes, tables, runs, parts, [ended…], [making…], left, waiting…]      parts = [] or [prunes, from, left]
+//	[[unmerged, merged rows, …], stream, next, [leaving…], prunes, tables, runs, parts, [ended…], [making…], left, waiting…]
+//	parts = [] or [prunes, from, left]
 func (a *Aggregator) Snapshot(id session.ID, dst []byte) []byte {
 	st := a.sessions[id]
 	var leaving []int
@@ -25,6 +27,10 @@ func (a *Aggregator) Snapshot(id session.ID, dst []byte) []byte {
 		leaving, prunes = st.leaving, st.prunes
 	}
 	dst = wire.AppendArray(dst, snapshotFields)
+	dst = wire.AppendArray(dst, 2*len(st.repeats))
+	for i, r := range st.repeats {
+		dst = wire.AppendUint(wire.AppendBool(dst, r.unmerged), uint64(max(0, r.before+st.tables[i].Merged()-st.tables[i].Len())))
+	}
 	dst = wire.AppendUint(dst, uint64(st.stream))
 	dst = wire.AppendUint(dst, uint64(st.next))
 	dst = wire.AppendArray(dst, len(leaving))
@@ -56,9 +62,10 @@ func (a *Aggregator) Snapshot(id session.ID, dst []byte) []byte {
 
 // Fields of a snapshot, without the rows that wait.
 const (
-	snapshotFields = 10
-	withoutMaking  = 7 // snapshots of programs that made no tables
-	withoutRuns    = 5 // snapshots of programs that kept all tables in memory
+	snapshotFields = 11
+	withoutRepeats = 10 // snapshots of programs that merged all rows in memory
+	withoutMaking  = 7  // snapshots of programs that made no tables
+	withoutRuns    = 5  // snapshots of programs that kept all tables in memory
 )
 
 // Restore implements role.Role.
@@ -69,8 +76,11 @@ func (a *Aggregator) Restore(id session.ID, data []byte) error {
 	}
 	d := wire.NewReader(data)
 	fields := d.Array()
-	if fields != snapshotFields && fields != withoutMaking && fields != withoutRuns {
+	if fields != snapshotFields && fields != withoutRepeats && fields != withoutMaking && fields != withoutRuns {
 		d.Fail("%d fields", fields)
+	}
+	if fields == snapshotFields {
+		st.readRepeats(&d)
 	}
 	st.stream, st.next = int(d.Uint()), int(d.Uint())
 	for n := d.Array(); n > 0; n-- {
@@ -90,12 +100,21 @@ func (a *Aggregator) Restore(id session.ID, data []byte) error {
 			st.parts = &parts{prunes: d.Bool(), from: int(d.Uint()), left: int(d.Uint())}
 		}
 	}
-	if fields == snapshotFields {
+	if fields >= withoutRepeats {
 		if err := st.readMaking(&d); err != nil {
 			return err
 		}
 	}
 	return d.Done()
+}
+
+func (st *state) readRepeats(d *wire.Reader) {
+	d.ArrayOf(2 * len(st.repeats))
+	for i := range st.repeats {
+		r := &st.repeats[i]
+		r.unmerged, r.before = d.Bool(), int(min(d.Uint(), fold.MaxRows))
+		st.tables[i] = r.newTable(st.tables[i].Spec())
+	}
 }
 
 func (st *state) readMaking(d *wire.Reader) error {

@@ -127,6 +127,7 @@ func (a *Aggregator) spill(st *state, which func(table int) bool) (record []byte
 			return nil, err
 		}
 		names = append(names, name)
+		st.repeats[i].spilled(t, set.Len(i))
 		st.empty(i)
 	}
 	record = wire.AppendArray(nil, len(names))
@@ -134,6 +135,40 @@ func (a *Aggregator) spill(st *state, which func(table int) bool) (record []byte
 		record = wire.AppendString(record, n)
 	}
 	return record, nil
+}
+
+// repeats says whether the keys of a table repeat among the rows that are in memory at a time. If they hardly do, rows that come are not
+// looked up before they move to files, because they are merged when they are read back anyway. It decides what is in the files, so it is
+// in snapshots, and follows only from what came.
+type repeats struct {
+	unmerged bool // the table in memory is a fold.NewUnmerged
+	before   int  // how many rows of it were merged into others before it was read from a snapshot
+}
+
+const (
+	// hardly is how many rows there are for each that is merged into another one, at least, if keys hardly repeat. A look-up takes about a
+	// sixteenth of what a row costs on its way through a file.
+	hardly = 16
+	// mergedAgain is after how many runs a table is merged in memory again, to see whether keys repeat now.
+	mergedAgain = 8
+)
+
+// spilled notes that a table has moved to files, which are so many now.
+func (r *repeats) spilled(t *fold.Table, runs int) {
+	if r.unmerged {
+		r.unmerged = runs%mergedAgain != 0
+	} else {
+		r.unmerged = hardly*(r.before+t.Merged()-t.Len()) < t.Merged()
+	}
+	r.before = 0
+}
+
+// newTable returns the table for the rows that come next.
+func (r *repeats) newTable(spec *fold.Spec) *fold.Table {
+	if r.unmerged {
+		return fold.NewUnmerged(spec)
+	}
+	return fold.NewTable(spec)
 }
 
 // run makes a run of the rows of a table.
@@ -170,7 +205,7 @@ func (st *state) empty(i int) {
 	if w := st.waiting[i]; w != nil {
 		st.waiting[i] = fold.NewWaiting(w.Spec())
 	} else {
-		st.tables[i] = fold.NewTable(st.tables[i].Spec())
+		st.tables[i] = st.repeats[i].newTable(st.tables[i].Spec())
 	}
 }
 

@@ -285,3 +285,42 @@ func TestR16_TheLargestSessionMoves(t *testing.T) {
 		t.Fatal(x)
 	}
 }
+
+// TestR16_KeysThatHardlyRepeatAreNotLookedUp: once a table has moved to files in which hardly any row was merged, rows are merged only when
+// they are read back. The groups that leave are the same, wherever the node starts again, and files are made again as they were.
+func TestR16_KeysThatHardlyRepeatAreNotLookedUp(t *testing.T) {
+	for seed := range uint64(6) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		n := newNode(t, nil)
+		n.restart = func() bool { return r.IntN(4) == 0 }
+		want, unmerged := map[string]int64{}, 0
+		for round := range 3 * mergedAgain {
+			repeat := seed%2 == 1 && round > mergedAgain // from then on, the same keys come again and again
+			for range 4 {
+				part := map[string]int64{}
+				for range 100 {
+					k := fmt.Sprint("colour ", len(want))
+					if repeat {
+						k = fmt.Sprint("colour ", r.IntN(50))
+					}
+					part[k]++
+					want["1 "+k]++
+				}
+				take(t, n.Aggregator, partial(1, part))
+				n.again()
+			}
+			if n.sessions[id].repeats[1].unmerged {
+				unmerged++
+			}
+			n.disk.Save(n)
+			n.spill(1)
+			n.again()
+		}
+		if most := 2 * mergedAgain; unmerged < mergedAgain/2 || (unmerged <= most) != (seed%2 == 1) {
+			t.Errorf("seed %d: rows were not merged in %d rounds", seed, unmerged)
+		}
+		if got := n.leave(1, func() {}); !maps.Equal(got, want) {
+			t.Fatalf("seed %d: %d groups, want %d", seed, len(got), len(want))
+		}
+	}
+}

@@ -181,8 +181,8 @@ func (st *state) referenceEnded() bool {
 // takeFork takes the rows of one chunk, which a parser of the same node has folded in a fork. The fork is emptied for every chunk. If it
 // kept rows until the commit is closed, they would be mixed with those of a chunk that was prepared and is not taken.
 //
-// Chunks with many groups that hardly repeat from one to the next are not merged: the groups of the one before leave first, so that those of
-// the next one only change their place.
+// Chunks with many groups that hardly repeat from one to the next are not merged: the groups of the one before leave first, so that those
+// of the next one only change their place.
 func (j *Joiner) takeFork(st *state, m role.Message, out role.Emitter) error {
 	progress.Mark()
 	st.stream = m.Stream
@@ -229,8 +229,8 @@ func (a *apart) leaves() bool {
 
 func (a *apart) before(t *fold.Table) { a.rows, a.more = t.Len(), t.Merged() }
 
-// after looks at a chunk that was merged. What it saves must be worth a look-up of each group, which takes about an eighth of the time that a
-// group takes behind the joiner.
+// after looks at a chunk that was merged. What it saves must be worth a look-up of each group, which takes about an eighth of the time that
+// a group takes behind the joiner.
 func (a *apart) after(t *fold.Table) {
 	came, added := t.Merged()-a.more, t.Len()-a.rows
 	if a.rows < manyGroups || came == 0 {
