@@ -78,9 +78,11 @@ func TestEntriesThatAreNotLookedFor(t *testing.T) {
 				rows = append(rows, draw())
 			}
 			data, from, to := laid(rng, rows)
-			switch rng.IntN(6) {
+			switch rng.IntN(8) {
 			case 0:
 				b.AppendAll(data, from, to)
+			case 5, 6:
+				b.AppendViews(data, from, to)
 			case 1:
 				b.AppendNew(data, from, to)
 			case 2:
@@ -110,7 +112,13 @@ func TestEntriesThatAreNotLookedFor(t *testing.T) {
 			}
 			want = append(want, rows...)
 		}
-		if len(b.first) != b.Len() || len(b.index.keys) != b.Len() || b.rows() != len(want) {
+		view := b.view().(Dicts)
+		for k, v := range want {
+			if !bytes.Equal(view.At(k), v) || view.AppendCodes(nil)[k] != view.Code(k) {
+				t.Fatalf("row %d is %q in a view, and not %q", k, view.At(k), v)
+			}
+		}
+		if b.own(); len(b.first) != b.Len() || len(b.index.keys) != b.Len() || b.rows() != len(want) {
 			t.Fatalf("%d entries with %d rows and %d keys, %d rows of %d", b.Len(), len(b.first), len(b.index.keys), b.rows(), len(want))
 		}
 		for k, code := range b.Codes() {
@@ -121,6 +129,36 @@ func TestEntriesThatAreNotLookedFor(t *testing.T) {
 		b.reset()
 		if b.index.used != 0 || b.Len() != 0 {
 			t.Fatal("a reset builder has entries")
+		}
+	}
+}
+
+// TestViewsAreCopiedOnlyForCodes: views are in the caller's memory until somebody asks for codes, entries or the wire form, or a value is
+// appended in another way. After that the caller's memory may change.
+func TestViewsAreCopiedOnlyForCodes(t *testing.T) {
+	for name, asks := range map[string]func(b *DictBuilder){
+		"Codes": func(b *DictBuilder) { b.Codes() }, "Len": func(b *DictBuilder) { b.Len() }, "Entry": func(b *DictBuilder) { b.Entry(0) },
+		"size": func(b *DictBuilder) { b.size() }, "append": func(b *DictBuilder) { b.append(nil, "c") },
+		"Append":      func(b *DictBuilder) { b.Append(nil); b.truncate(2) },
+		"AppendKnown": func(b *DictBuilder) { b.AppendKnown(nil) },
+		"AppendAll":   func(b *DictBuilder) { b.AppendAll(nil, nil, nil) },
+		"AppendNew":   func(b *DictBuilder) { b.AppendNew(nil, nil, nil) },
+		"AppendCodes": func(b *DictBuilder) { b.AppendCodes(nil, nil, false, nil) },
+	} {
+		b, data := newDictBuilder(), []byte("onetwo and three")
+		b.AppendViews(data, []uint32{0, 3, 10}, []uint32{3, 6, 16})
+		b.truncate(2)
+		data[0] = 'O'
+		if views := b.Views(); len(views) != 2 || views[0] != "One" || views[1] != "two" {
+			t.Fatalf("%s: views %q", name, views)
+		}
+		asks(b)
+		data[0] = 'o'
+		if b.Views() != nil || b.Len() != 2 || string(b.Entry(0)) != "One" || b.rows() != 2 {
+			t.Errorf("%s: %d views, %d entries, the first is %q", name, len(b.Views()), b.Len(), b.Entry(0))
+		}
+		if b.reset(); b.Rows() != 0 || b.Views() != nil {
+			t.Errorf("%s: %d rows after a reset", name, b.Rows())
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/rows/internal/fixed"
@@ -11,7 +12,11 @@ import (
 
 // DictBuilder is a column of byte strings with few distinct values. Entries get codes 0, 1, 2, … in the order of their first
 // occurrence.
+//
+// Values that hardly repeat need no dictionary: AppendViews only notes where they are. They are copied into entries when somebody asks for
+// codes or for the wire form, and before a value is appended in another way. Who folds rows in the same process does neither.
 type DictBuilder struct {
+	views   []string // the values of all rows, in the caller's memory; then there are no codes and no entries
 	codes   []uint32
 	entries heap
 	first   []uint32 // by entry, the row of its first occurrence; shows Truncate which entries to remove
@@ -28,6 +33,9 @@ func newDictBuilder() *DictBuilder {
 
 // Append adds the value of the next row, and copies it if it is new.
 func (b *DictBuilder) Append(v []byte) {
+	if len(b.views) > 0 {
+		b.own()
+	}
 	key := b.index.key(v)
 	if key == b.last && key.n <= longest {
 		b.codes = append(b.codes, b.lastAt)
@@ -44,6 +52,7 @@ func (b *DictBuilder) Append(v []byte) {
 // AppendKnown adds the value of the next row if an earlier row has it, and reports whether it did. So a caller that checks
 // values can check each value only once.
 func (b *DictBuilder) AppendKnown(v []byte) bool {
+	b.own()
 	key := b.index.key(v)
 	if key != b.last || key.n > longest {
 		code, found := b.index.find(key, v, &b.entries)
@@ -58,6 +67,7 @@ func (b *DictBuilder) AppendKnown(v []byte) bool {
 
 // AppendAll adds the values data[from[k]:to[k]] of the next rows. It takes less time than Append for each of them.
 func (b *DictBuilder) AppendAll(data []byte, from, to []uint32) {
+	b.own()
 	at := len(b.codes)
 	b.codes = slices.Grow(b.codes, len(from))[:at+len(from)]
 	codes, to := b.codes[at:at+len(from)], to[:len(from)]
@@ -73,19 +83,65 @@ func (b *DictBuilder) AppendAll(data []byte, from, to []uint32) {
 // AppendNew adds the values data[from[k]:to[k]] of the next rows as an entry each, without looking for equal ones. It is for values of
 // which hardly any is repeated.
 func (b *DictBuilder) AppendNew(data []byte, from, to []uint32) {
-	code, row := uint32(b.entries.len()), uint32(len(b.codes))
+	b.own()
 	for k, f := range from {
-		b.entries.add(data[f:to[k]])
-		b.codes, b.first = append(b.codes, code+uint32(k)), append(b.first, row+uint32(k))
+		b.addNew(data[f:to[k]])
 	}
-	b.index.skip(len(from))
 	b.forgetLast()
+}
+
+// AppendViews is AppendNew that copies nothing, unless rows were appended in another way before. data must not change before Reset.
+func (b *DictBuilder) AppendViews(data []byte, from, to []uint32) {
+	if len(b.codes) > 0 {
+		b.AppendNew(data, from, to)
+		return
+	}
+	at := len(b.views)
+	b.views = slices.Grow(b.views, len(from))[:at+len(from)]
+	views := b.views[at:]
+	for k, f := range from {
+		p := data[f:to[k]]
+		views[k] = unsafe.String(unsafe.SliceData(p), len(p)) // nobody changes data as long as the view is valid
+	}
+}
+
+// Views returns the values of all rows, if all of them were appended by AppendViews; else nil. They are valid until the builder changes.
+func (b *DictBuilder) Views() []string {
+	if len(b.views) == 0 {
+		return nil
+	}
+	return b.views
+}
+
+// own copies the views into entries.
+func (b *DictBuilder) own() {
+	if len(b.views) == 0 {
+		return
+	}
+	for _, v := range b.views {
+		b.addNew(unsafe.Slice(unsafe.StringData(v), len(v)))
+	}
+	b.forgetViews()
+	b.forgetLast()
+}
+
+// forgetViews also clears them, so that they keep no memory of the caller's.
+func (b *DictBuilder) forgetViews() {
+	clear(b.views)
+	b.views = b.views[:0]
+}
+
+// addNew adds the value of the next row as an entry.
+func (b *DictBuilder) addNew(v []byte) {
+	row := len(b.codes)
+	b.codes = append(b.codes, b.codeOf(v, row, false))
 }
 
 // AppendCodes adds the values of the next rows, which are given as codes of another dictionary. entry returns the text of such a code. By
 // these codes, known has the codes of this builder plus 1; 0 is a code that is not known yet, and gets one. With look, it is that of an
 // equal entry, if there is one; to look takes longer than to add an entry.
 func (b *DictBuilder) AppendCodes(codes, known []uint32, look bool, entry func(code uint32) []byte) {
+	b.own()
 	at := len(b.codes)
 	b.codes = slices.Grow(b.codes, len(codes))[:at+len(codes)]
 	out := b.codes[at : at+len(codes)]
@@ -124,18 +180,38 @@ func (b *DictBuilder) add(key dictKey, v []byte, row int) uint32 {
 }
 
 // Codes returns the codes of all rows, valid until the builder changes.
-func (b *DictBuilder) Codes() []uint32 { return b.codes }
+func (b *DictBuilder) Codes() []uint32 {
+	b.own()
+	return b.codes
+}
 
 // Len returns the number of entries.
-func (b *DictBuilder) Len() int { return b.entries.len() }
+func (b *DictBuilder) Len() int {
+	b.own()
+	return b.entries.len()
+}
 
 // Entry returns the text of a code, valid until the builder changes.
-func (b *DictBuilder) Entry(code int) []byte { return b.entries.at(code) }
+func (b *DictBuilder) Entry(code int) []byte {
+	b.own()
+	return b.entries.at(code)
+}
 
-func (b *DictBuilder) rows() int { return len(b.codes) }
+// Rows returns the number of rows.
+func (b *DictBuilder) Rows() int { return b.rows() }
+
+// Clear removes all rows of the column.
+func (b *DictBuilder) Clear() { b.truncate(0) }
+
+func (b *DictBuilder) rows() int { return len(b.codes) + len(b.views) }
 
 // truncate also removes entries, newest first, so that rejected rows leave no trace in the wire form.
 func (b *DictBuilder) truncate(rows int) {
+	if len(b.views) > 0 {
+		clear(b.views[rows:])
+		b.views = b.views[:rows]
+		return
+	}
 	b.codes = b.codes[:rows]
 	n := len(b.first)
 	for n > 0 && int(b.first[n-1]) >= rows {
@@ -148,6 +224,7 @@ func (b *DictBuilder) truncate(rows int) {
 }
 
 func (b *DictBuilder) reset() {
+	b.forgetViews()
 	b.index.reset()
 	b.codes, b.first = b.codes[:0], b.first[:0]
 	b.entries.truncate(0)
@@ -163,9 +240,13 @@ func (b *DictBuilder) width() int {
 	return fixed.Width(uint64(len(b.first) - 1))
 }
 
-func (b *DictBuilder) size() int { return b.entries.size() + b.width()*len(b.codes) }
+func (b *DictBuilder) size() int {
+	b.own()
+	return b.entries.size() + b.width()*len(b.codes)
+}
 
 func (b *DictBuilder) append(dst []byte, name string) []byte {
+	b.own()
 	width := b.width()
 	dst = b.entries.append(appendHead(dst, dictParts, name, Dict))
 	dst = wire.AppendUint(dst, uint64(width))
@@ -180,9 +261,13 @@ type Dicts struct {
 	width   int // or plain: the codes are not in p
 	rows    int
 	codes   []uint32
+	views   []string // replaces entries and codes if it is not nil
 }
 
 func (b *DictBuilder) view() any {
+	if views := b.Views(); views != nil {
+		return Dicts{width: plain, rows: len(views), views: views}
+	}
 	return Dicts{entries: b.entries.view(), width: plain, rows: len(b.codes), codes: b.codes}
 }
 
@@ -231,13 +316,23 @@ func (v Dicts) codesBelow(n int) bool {
 func (v Dicts) Rows() int { return v.rows }
 
 // Len returns the number of entries of the dictionary. There may be entries that no row uses.
-func (v Dicts) Len() int { return v.entries.len() }
+func (v Dicts) Len() int {
+	if v.views != nil {
+		return len(v.views)
+	}
+	return v.entries.len()
+}
 
 // Entry returns the text of a code, a view into the frame.
-func (v Dicts) Entry(code int) []byte { return v.entries.at(code) }
+func (v Dicts) Entry(code int) []byte {
+	if v.views != nil {
+		return unsafe.Slice(unsafe.StringData(v.views[code]), len(v.views[code]))
+	}
+	return v.entries.at(code)
+}
 
 // At returns the text of a row, a view into the frame.
-func (v Dicts) At(row int) []byte { return v.entries.at(int(v.Code(row))) }
+func (v Dicts) At(row int) []byte { return v.Entry(int(v.Code(row))) }
 
 // Code returns the code of a row; it is below Len.
 func (v Dicts) Code(row int) uint32 {
@@ -249,17 +344,28 @@ func (v Dicts) Code(row int) uint32 {
 	case 2:
 		return uint32(binary.LittleEndian.Uint16(v.p[2*row:]))
 	case plain:
+		if v.views != nil {
+			return uint32(row)
+		}
 		return v.codes[row]
 	default:
 		return binary.LittleEndian.Uint32(v.p[4*row:])
 	}
 }
 
-// Codes returns the codes of all rows of a view of a builder, valid until the builder changes. It returns nil for a batch that was decoded.
+// Views returns the values of all rows of a view of a builder, if the builder has these and no dictionary; else nil. They are valid until
+// the builder changes.
+func (v Dicts) Views() []string { return v.views }
+
+// Codes returns the codes of all rows of a view of a builder, valid until the builder changes. It returns nil for a batch that was decoded,
+// and for views.
 func (v Dicts) Codes() []uint32 { return v.codes }
 
 // AppendCodes appends the codes of all rows to dst. It is the fast way to read a whole column.
 func (v Dicts) AppendCodes(dst []uint32) []uint32 {
+	for row := range v.views {
+		dst = append(dst, uint32(row))
+	}
 	if v.width == plain {
 		return append(dst, v.codes...)
 	}

@@ -315,6 +315,12 @@ func (r *Run) Texts(i int, rows []int32) (data []byte, from, to []uint32) {
 	return c.bytes, r.from, r.to
 }
 
+// InChunk reports whether the texts of a column are in the chunk, so that they are valid as long as it is.
+func (r *Run) InChunk(i int) bool {
+	c := r.of(i)
+	return c != nil && c.kind == text
+}
+
 // raw returns the values of some rows, in the form of their kind. It is valid until the next call.
 func (r *Run) raw(c *column, rows []int32) []int64 {
 	r.numbers = slices.Grow(r.numbers[:0], len(rows))[:len(rows)]

@@ -482,13 +482,16 @@ type rows interface {
 	floats(k int, into *copies) []float64
 	codes(k int, into *copies) []uint32
 	texts(k int, into []string) []string // appends the entries of a dictionary
+	views(k int) []string                // of all rows of a column of texts that has no dictionary; else nil
 }
 
-// copies has memory for the values of a column of a batch that has travelled.
+// copies has memory for the values of a column of a batch that has travelled, and for texts that are in a dictionary.
 type copies struct {
 	ints   []int64
 	floats []float64
 	codes  []uint32
+	texts  []string
+	dict   eval.Dict
 }
 
 // decoded is a batch. Reading copies the values of one that has travelled. Those of a view of a builder (batch.Builder.View) are valid
@@ -530,12 +533,15 @@ func (b decoded) texts(k int, into []string) []string {
 	return into
 }
 
+func (b decoded) views(k int) []string { return b.Dicts(k).Views() }
+
 // built is a parser's builder. Reading copies nothing: the values are valid until the builder changes.
 type built struct{ *batch.Builder }
 
 func (b built) ints(k int, _ *copies) []int64     { return b.Int(k).Values() }
 func (b built) floats(k int, _ *copies) []float64 { return b.Float(k).Values() }
 func (b built) codes(k int, _ *copies) []uint32   { return b.Dict(k).Codes() }
+func (b built) views(k int) []string              { return b.Dict(k).Views() }
 
 func (b built) texts(k int, into []string) []string {
 	d := b.Dict(k)
@@ -566,16 +572,7 @@ func (c *columns) load(b rows, file analyses.File) {
 				v.Bools[i] = x != 0
 			}
 		case types.Text:
-			if v.Dict == nil {
-				v.Dict = &eval.Dict{}
-			}
-			texts := b.texts(k, v.Dict.Texts[:0])
-			*v.Dict = eval.Dict{Texts: texts, Rows: n, Batch: v.Dict.Batch + 1}
-			v.Codes, v.Entries = b.codes(k, &c.copies[k]), len(texts)
-			v.Texts = slices.Grow(v.Texts[:0], n)[:n]
-			for i, code := range v.Codes {
-				v.Texts[i] = texts[code]
-			}
+			c.loadTexts(v, b, k, n)
 		default:
 			v.Ints = b.ints(k, &c.copies[k])
 		}
@@ -602,6 +599,24 @@ func (c *columns) load(b rows, file analyses.File) {
 			c.missing = missing
 		}
 	}
+}
+
+// loadTexts reads column k of a batch of n rows.
+func (c *columns) loadTexts(v *eval.Vector, b rows, k, n int) {
+	own := &c.copies[k]
+	if views := b.views(k); views != nil {
+		v.Texts, v.Codes, v.Entries, v.Dict = views, nil, 0, nil
+		return
+	}
+	d := &own.dict
+	texts := b.texts(k, d.Texts[:0])
+	*d = eval.Dict{Texts: texts, Rows: n, Batch: d.Batch + 1}
+	v.Codes, v.Entries, v.Dict = b.codes(k, own), len(texts), d
+	own.texts = slices.Grow(own.texts[:0], n)[:n]
+	for i, code := range v.Codes {
+		own.texts[i] = texts[code]
+	}
+	v.Texts = own.texts
 }
 
 // taken removes from sel, in place, the rows that one of the given statements rejects or skips. The first row of sel is row lo of

@@ -22,7 +22,7 @@ type columnReader struct {
 type words struct {
 	known  []uint32 // the codes of the builder plus 1; 0: not known
 	within []int8   // whether a bounded column may have the text: 1 yes, -1 no, 0 not known
-	fresh  bool     // texts hardly repeat
+	rare   bool     // texts of the batch hardly repeat
 }
 
 // Columns returns the function that reads the rows of a columnar file many at once.
@@ -57,8 +57,7 @@ func (x *columnReader) read(run *columnar.Run) (read, taken int) {
 // A larger one hardly has an entry that the builder has.
 const fewEntries = 256
 
-// appendTexts implements runFields. Once most texts of a column without a dictionary are new, no further ones of the
-// chunk are looked for: expressions over such a column are computed by row in any case.
+// appendTexts implements runFields.
 func (x *columnReader) appendTexts(i int, rows []int32) {
 	r, w, run := &x.readers[i], &x.words[i], x.run
 	x.markNulls(r, rows)
@@ -67,13 +66,35 @@ func (x *columnReader) appendTexts(i int, rows []int32) {
 			func(code uint32) []byte { return run.Entry(r.column, code) })
 		return
 	}
-	if w.fresh {
-		r.texts.AppendNew(run.Texts(r.column, rows))
+	data, from, to := run.Texts(r.column, rows)
+	if !run.InChunk(r.column) {
+		r.texts.AppendAll(data, from, to)
 		return
 	}
-	before := r.texts.Len()
-	r.texts.AppendAll(run.Texts(r.column, rows))
-	w.fresh = len(rows) >= columnar.MaxRun/4 && 2*(r.texts.Len()-before) > len(rows)
+	appendRare(r.texts, &w.rare, data, from, to)
+}
+
+// rareRows is how many texts show whether those of a column repeat.
+const rareRows = columnar.MaxRun / 4
+
+// appendRare appends texts that are valid as long as the chunk is. Once most of some rows have texts that are new, no further ones are
+// looked for: expressions over such a column are computed by row in any case. If this shows in the first rows of a batch, all texts are
+// views, and nothing is copied. What the chunk before had does not count, because a chunk has to give the same bytes in every parser.
+func appendRare(out *batch.DictBuilder, rare *bool, data []byte, from, to []uint32) {
+	if out.Rows() == 0 {
+		if *rare = false; len(from) >= rareRows {
+			out.AppendAll(data, from[:rareRows], to[:rareRows])
+			*rare = 2*out.Len() > rareRows
+			out.Clear()
+		}
+	}
+	if *rare {
+		out.AppendViews(data, from, to)
+		return
+	}
+	before := out.Len()
+	out.AppendAll(data, from, to)
+	*rare = len(from) >= rareRows && 2*(out.Len()-before) > len(from)
 }
 
 // begins forgets the dictionaries of the chunk before.
@@ -84,7 +105,6 @@ func (x *columnReader) begins() {
 		}
 		entries, _ := x.run.Dictionary(x.readers[i].column)
 		w := &x.words[i]
-		w.fresh = false
 		w.known = slices.Grow(w.known[:0], entries+1)[:entries+1]
 		clear(w.known)
 		if i < x.bounded {
