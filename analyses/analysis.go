@@ -148,6 +148,10 @@ type PlannedStream struct {
 	// formats, such as Parquet, store such ranges for parts of a file. A part for which Skips returns true is not read.
 	Skips func(ranges []Range) bool
 
+	// Tests are conditions on single columns. Rows that fail one of them add nothing to any answer, and neither do their other columns. No
+	// row of the stream may then be rejected. Formats that store columns apart, such as Parquet, read most columns of other rows only.
+	Tests []columnar.Test
+
 	// Lines, which may be nil, returns the lines of a file of which rows are wanted, in ascending order; all is true if all are wanted.
 	// Formats that find a row by its line, such as Parquet, read no other rows.
 	Lines func(file string) (lines []uint64, all bool)

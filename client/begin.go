@@ -74,7 +74,7 @@ func (f *streamUpload) cut(of format.Format, in *format.File, source *Source) (b
 
 func (f *streamUpload) want(source *Source) *format.Want {
 	want := &format.Want{Columns: f.columns, Comma: f.stream.Comma, ChunkBytes: f.chunkBytes, MaxRecord: protocol.MaxData, Room: headRoom,
-		Form: f.form, Skips: f.skips,
+		Form: f.form, Skips: f.skips, Tests: f.tests,
 		Note:   func(text string) { f.notes.add(source.where(), text) },
 		Limits: func(header []byte) (int, int, error) { return f.limits(source, header) },
 		Sent:   f.had.File(f.stream.Name, source.Name).Header}

@@ -8,6 +8,7 @@ import (
 
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/rows/columnar"
 	"posta.dev/posta/rows/csv"
 	"posta.dev/posta/security"
 )
@@ -142,6 +143,10 @@ type Config struct {
 	// Skips, if set, returns a function that reports which parts of a stream's files need not be read (analyses.Stream.Skips, for the columns
 	// that Columns returns), or nil if all have to be read.
 	Skips func(stream string) func([]csv.Range) bool
+
+	// Tests, if set, returns the conditions by which formats may leave out values or rows (analyses.Stream.Tests, for the columns that Columns
+	// returns).
+	Tests func(stream string) []columnar.Test
 
 	// Lines, if set, returns the lines of a stream's file of which rows are wanted, in ascending order; all is true if all are wanted. Rows
 	// of other lines may be sent or not.

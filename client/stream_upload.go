@@ -10,6 +10,7 @@ import (
 
 	"posta.dev/posta/client/resume"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/rows/columnar"
 	"posta.dev/posta/rows/csv"
 )
 
@@ -38,6 +39,7 @@ type streamUpload struct {
 	frame      int                                        // how many bytes a request may have; 0 if the cluster does not say
 	columns    []csv.Column                               // that are needed; nil if they are not known
 	skips      func([]csv.Range) bool                     // which parts of files need not be read; may be nil
+	tests      []columnar.Test                            // which rows count
 	lines      func(stream, file string) ([]uint64, bool) // see Config.Lines; may be nil
 	comma      byte                                       // separator that the user gave; 0 if it has to be detected
 	form       csv.Form                                   // of the files that are CSV

@@ -167,6 +167,9 @@ func (c *Client) newStreamUpload(opened *protocol.Reply, stream protocol.Stream,
 	if c.cfg.Skips != nil {
 		f.skips = c.cfg.Skips(stream.Name)
 	}
+	if c.cfg.Tests != nil {
+		f.tests = c.cfg.Tests(stream.Name)
+	}
 	f.lines = c.cfg.Lines
 	return f
 }

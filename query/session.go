@@ -57,7 +57,8 @@ func (r *run) session(ctx context.Context, plan *split.Plan, opts *sessionOption
 		Head:  opts.head,
 		Lanes: c.Session.Lanes, Chunk: c.Session.Chunk, Send: c.Session.Send, Timeout: c.Session.Timeout, GiveUpAfter: c.Session.GiveUpAfter,
 		NoWait: c.Session.NoWait, Keep: c.Session.Keep, OnProgress: watch.Progress,
-		Inspect: in.Inspect, Columns: in.Columns, Forms: in.Forms, Skips: in.Skips, Lines: in.Lines,
+		Inspect: in.Inspect, Columns: in.Columns, Forms: in.Forms, Skips: in.Skips, Tests: in.Tests,
+		Lines:     in.Lines,
 		OnWarning: func(w client.Warning) { watch.notice(Warning, w.String()) },
 		OnNote:    func(w client.Warning) { watch.notice(Form, w.String()) },
 	}

@@ -2,7 +2,8 @@
 // cannot be used.
 //
 //	in := &inspect.Inspector{Analysis: a, Limited: true, Max: 10}
-//	cfg.Inspect, cfg.Columns, cfg.Forms, cfg.Skips, cfg.Lines = in.Inspect, in.Columns, in.Forms, in.Skips, in.Lines
+//	cfg.Inspect, cfg.Columns, cfg.Forms = in.Inspect, in.Columns, in.Forms
+//	cfg.Skips, cfg.Tests, cfg.Lines = in.Skips, in.Tests, in.Lines
 //	answer, err := client.Run(ctx, cfg)
 //	err = in.Check(answer, warn)
 package inspect
@@ -14,6 +15,7 @@ import (
 	"sync"
 
 	"posta.dev/posta/analyses/parse"
+	"posta.dev/posta/rows/columnar"
 	"posta.dev/posta/rows/csv"
 
 	"posta.dev/posta/analyses"
@@ -60,6 +62,14 @@ func (in *Inspector) Forms(stream string) csv.Form {
 func (in *Inspector) Skips(stream string) func([]analyses.Range) bool {
 	if s := in.stream(stream); s != nil {
 		return s.Skips
+	}
+	return nil
+}
+
+// Tests is client.Config.Tests.
+func (in *Inspector) Tests(stream string) []columnar.Test {
+	if s := in.stream(stream); s != nil {
+		return s.Tests
 	}
 	return nil
 }

@@ -20,6 +20,8 @@ const (
 type Range struct {
 	Kind        Kind
 	Least, Most []byte
+	NoNulls     bool // no field is empty
+	Cut         bool // Least and Most may be shortened to other values, so that they say nothing if they are equal
 }
 
 // Known is what a file says about a column without being read.

@@ -16,7 +16,7 @@ import (
 type Bounds map[int]*Range
 
 // Range is a condition on a value: either its number in the order of eval.Sortable lies between two bounds, or it is one of certain texts.
-// A nil Range excludes nothing.
+// A nil Range excludes nothing. Others exclude NULL.
 type Range struct {
 	low, high uint64
 	texts     []string // nil: the bounds count
@@ -25,11 +25,17 @@ type Range struct {
 // maxTexts is how many texts a value is compared with. A longer list is left to the filter, which finds a text by its hash.
 const maxTexts = 16
 
+// Any returns the range that excludes only NULL.
+func Any() *Range { return &Range{high: math.MaxUint64} }
+
 // Number reports whether a number is in bounds.
 func (w *Range) Number(s uint64) bool { return w == nil || w.low <= s && s <= w.high }
 
 // Text reports whether a text is one of those that are in bounds.
 func (w *Range) Text(p []byte) bool {
+	if w.texts == nil {
+		return true
+	}
 	for _, t := range w.texts {
 		if string(p) == t {
 			return true

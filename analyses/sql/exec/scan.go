@@ -33,6 +33,7 @@ type Scan struct {
 	Apart  bool           // the statements that share the scan may reject different rows
 	Within bounds.Bounds  // by column of the table: the bounds that WHERE sets for its values
 	Lines  []bounds.Lines // the conditions that WHERE sets for the place of a row
+	Where  Conditions     // what WHERE says of single columns, if no row can be rejected and nothing else reads the table
 	Alone  []Reading      // by statement that shares the scan: what it reads alone
 }
 
@@ -82,7 +83,7 @@ func (s *Scan) Describe() (analyses.Stream, error) {
 			"the statement reads %d columns of table %s, and at most %d travel at once: name those that are needed in place of *", len(s.Wanted),
 			s.Table.Name, batch.MaxColumns-6)
 	}
-	st.Skips, st.Lines = s.skips(), s.lines()
+	st.Skips, st.Lines, st.Tests = s.skips(), s.lines(), s.tests()
 	return st, nil
 }
 
@@ -122,8 +123,8 @@ func (s *Scan) Parser(file analyses.File, b *batch.Builder) func(fields [][]byte
 func (s *Scan) fieldReaders(file analyses.File, b *batch.Builder) (readers []fieldReader) {
 	for _, bounded := range []bool{true, false} {
 		for k, i := range s.Wanted {
-			if s.Within[i] != nil == bounded {
-				r := s.reader(&s.Table.Columns[i], s.Within[i], b, k)
+			if w := s.within(i); w != nil == bounded {
+				r := s.reader(&s.Table.Columns[i], w, b, k)
 				r.cell = file.Cells.Column(k, askOf(s.Table.Columns[i].Type))
 				readers = append(readers, r)
 			}

@@ -1,6 +1,8 @@
 package split
 
 import (
+	"slices"
+
 	"posta.dev/posta/analyses/sql/bounds"
 	"posta.dev/posta/analyses/sql/exec"
 	"posta.dev/posta/analyses/sql/plan"
@@ -29,10 +31,26 @@ func (s *statement) push() {
 				break
 			}
 		}
+		s.where(l, at)
 	}
 	for _, sc := range s.Order {
 		if s.Refs[sc.Of] {
 			sc.Within = s.Bounds(sc.Of)
+		}
+	}
+}
+
+// where finds what a leaf's conditions say of single columns. Rows that several statements read are left to these. Rows may not be left out
+// unseen where they may be rejected, because rejected rows are counted: so the files have to declare the types of all columns.
+func (s *statement) where(l *exec.Leaf, at plan.Layout) {
+	rejects := func(i int) bool { return !l.Scan.Table.Columns[i].Typed }
+	if _, is := l.From.(*plan.Scan); !is || len(s.roots) > 1 || slices.ContainsFunc(l.Scan.Wanted, rejects) {
+		return
+	}
+	for _, step := range l.Steps {
+		f, ok := step.(*plan.Filter)
+		if !ok || !l.Scan.Where.Add(f.Cond, at, s.Boundable(l.Scan.Of)) {
+			return
 		}
 	}
 }

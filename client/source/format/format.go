@@ -15,6 +15,7 @@ import (
 
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client/source/text"
+	"posta.dev/posta/rows/columnar"
 	"posta.dev/posta/rows/csv"
 )
 
@@ -105,6 +106,7 @@ type Want struct {
 	Form       csv.Form // of a file of CSV
 
 	Skips  func([]csv.Range) bool                                     // which parts need not be read; may be nil
+	Tests  []columnar.Test                                            // which rows count; others may be left out, or lack values
 	Lines  []uint64                                                   // of which rows are wanted, in ascending order; nil: all
 	Note   func(text string)                                          // is told what is unusual
 	Limits func(header []byte) (chunkBytes, maxRecord int, err error) // for a file with this header

@@ -20,6 +20,7 @@ type shared struct {
 	memory   *budget
 	unpacker unpacker
 	head     []byte // heads of pages
+	indexed  []byte // an index of pages
 	packed   []byte // a page before it is unpacked
 	blocks   blocks
 }
@@ -35,6 +36,10 @@ type column struct {
 	pos  int64 // of the next page
 	rest int64 // values of the row group in pages to come
 	left int64 // values of the page
+
+	pages    []pagePlace // where all pages of the row group are, if looked is set; empty if that is not known
+	looked   bool
+	expected int // the number of the page to which jump went, counted from 1; 0 if it was begun
 
 	pageAt   int64
 	pageHead pageHead
@@ -79,6 +84,7 @@ func (c *column) begin(number int, rows int64, meta chunkMeta) error {
 	}
 	c.meta, c.pos, c.rest, c.left, c.ahead = meta, meta.from, meta.values, 0, false
 	c.values, c.unread, c.owed = nil, false, 0
+	c.looked, c.expected = false, 0
 	c.dictionary.forget()
 	return nil
 }
@@ -247,6 +253,9 @@ func (c *column) nextPage() error {
 		case h.kind == pageData && h.data, h.kind == pageData2 && h.dat2:
 			if h.values < 0 || h.values > c.rest {
 				return damaged(c.where, "a page at byte %d says that it has %d values, and %d are left", at, h.values, c.rest)
+			}
+			if err := c.checkPlace(&h); err != nil {
+				return err
 			}
 			if h.values == 0 {
 				continue

@@ -29,14 +29,21 @@ type Cutter struct {
 	writer     *columnar.Writer
 	ahead      *columnar.Writer // the first row of the next chunk, if there is one
 
+	filter *filter // nil: all rows count
+	keep   kept    // which of the next rows count
+
 	lines  []uint64 // of which rows are still wanted, in ascending order; nil: all
 	groups []groupOf
 	group  int    // how many row groups were begun, or left out
 	begun  bool   // the columns are in a row group
 	left   int64  // rows of the row group that were not read yet
+	owed   int64  // rows before them that the columns have yet to pass over
 	line   uint64 // of the first row of the chunk
 	err    error
 }
+
+// sizeOfMeta is what a chunkMeta takes in memory.
+const sizeOfMeta = 144
 
 // groupOf is one row group.
 type groupOf struct {
@@ -89,7 +96,7 @@ func NewCutter(in io.ReaderAt, size int64, columns []csv.Column, comma byte, chu
 	c.fields = len(csv.Alone(c.names))
 	c.writer, c.ahead = columnar.NewWriter(c.fields), columnar.NewWriter(c.fields)
 	err = f.eachGroup(c.wanted, leaves, func(_ int, g *group) error {
-		n := len(g.columns) * 100
+		n := len(g.columns) * sizeOfMeta
 		if err := memory.charge(n); err != nil {
 			return err
 		}
@@ -104,17 +111,22 @@ func NewCutter(in io.ReaderAt, size int64, columns []csv.Column, comma byte, chu
 // their order; they are valid during the call. The line numbers of the other rows do not change.
 func (c *Cutter) Skip(skips func([]csv.Range) bool) (err error) {
 	defer guard(&err)
+	return c.leaveOutGroups(skips)
+}
+
+func (c *Cutter) leaveOutGroups(skips func([]csv.Range) bool) error {
 	ranges := make([]csv.Range, len(c.given))
 	f := c.shared.file
 	return f.eachGroup(c.wanted, c.leaves, func(number int, g *group) error {
 		for i, at := range c.given {
 			ranges[i] = csv.Range{Kind: csv.KindNone}
 			if at >= 0 {
-				leaf := c.wanted[at]
-				ranges[i] = c.columns[at].rangeOf(&g.stats[at], g.columns[at].values, leaf < len(f.orders) && f.orders[leaf])
+				ranges[i] = c.columns[at].rangeOf(&g.stats[at], g.columns[at].values)
 			}
 		}
-		c.groups[number-1].skip = skips(ranges)
+		if to := &c.groups[number-1]; !to.skip {
+			to.skip = skips(ranges)
+		}
 		return nil
 	})
 }
@@ -142,20 +154,13 @@ func (c *Cutter) gap() (left, wanted int64) {
 	return left, min(wanted, c.left-left)
 }
 
-// leaveOut goes past rows of the row group.
-func (c *Cutter) leaveOut(rows int64) error {
+// leaveOut goes past rows of the row group. The columns follow when their next rows are read.
+func (c *Cutter) leaveOut(rows int64) {
 	c.left -= rows
 	c.Done += rows
-	if c.left == 0 {
+	if c.owed += rows; c.left == 0 {
 		c.begun = false // what is behind the rows is not looked at
-		return nil
 	}
-	for _, column := range c.columns {
-		if err := column.skip(rows); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // errPanic is wrapped by errors that were panics. A panic means that this package has a bug, too.
@@ -225,7 +230,6 @@ func (c *Cutter) fill(chunk []byte) ([]byte, error) {
 		c.ahead.Reset()
 	}
 	enough := 1 << c.exponent()
-	room := enough / c.fields // for the block of a column
 	for w.Rows() == 0 || w.Size() < enough && w.Rows() < columnar.MaxRows {
 		if c.left == 0 {
 			more, err := c.nextGroup(w.Rows() > 0)
@@ -237,31 +241,20 @@ func (c *Cutter) fill(chunk []byte) ([]byte, error) {
 			}
 			continue
 		}
-		gap, wanted := c.gap()
-		if gap > 0 && w.Rows() > 0 {
-			break // the rows of a chunk have consecutive line numbers
-		}
-		if gap > 0 {
-			if err := c.leaveOut(gap); err != nil {
-				return nil, err
-			}
-			c.line = uint64(c.Done) + 2
-			continue
-		}
-		n, err := c.atOnce(int(min(takeRows, wanted, int64(columnar.MaxRows-w.Rows()))), room)
+		gap, wanted, err := c.upcoming()
 		if err != nil {
 			return nil, err
 		}
-		for i, column := range c.columns {
-			if err := column.take(n, w.Column(i)); err != nil {
-				return nil, err
+		if gap > 0 {
+			if !c.pass(gap, enough) {
+				break
 			}
+			continue
 		}
-		for i := len(c.columns); i < c.fields; i++ { // see csv.Alone
-			w.Column(i).AppendNulls(n)
+		n, err := c.takeSome(wanted, enough/c.fields)
+		if err != nil {
+			return nil, err
 		}
-		c.left -= int64(n)
-		c.Done += int64(n)
 		if n > 1 || w.Size() <= c.maxRecord {
 			continue
 		}
@@ -277,6 +270,68 @@ func (c *Cutter) fill(chunk []byte) ([]byte, error) {
 		return chunk, nil
 	}
 	return w.Append(chunk), nil
+}
+
+// upcoming returns how many of the next rows of the row group do not count, and from how many behind them rows are taken.
+func (c *Cutter) upcoming() (gap, wanted int64, err error) {
+	if c.filter == nil {
+		gap, wanted = c.gap()
+		return gap, wanted, nil
+	}
+	return c.filter.next(c.row())
+}
+
+// row returns the number of the next row in the row group.
+func (c *Cutter) row() int64 { return c.groups[c.group-1].rows - c.left }
+
+// pass goes past rows that do not count. It returns false if the chunk ends before them: the rows of a chunk have consecutive line numbers.
+func (c *Cutter) pass(gap int64, enough int) bool {
+	const sizeOfNull = 8 // of a column that has numbers
+	switch w := c.writer; {
+	case w.Rows() == 0:
+		c.leaveOut(gap)
+		c.line = uint64(c.Done) + 2
+		return true
+	case c.filter == nil || !c.filter.nulls || gap >= gapRows || int(gap)*c.fields*sizeOfNull > enough-w.Size() || int(gap) > columnar.MaxRows-w.Rows():
+		return false
+	default:
+		for i := range c.fields {
+			w.Column(i).AppendNulls(int(gap))
+		}
+	}
+	c.leaveOut(gap)
+	return true
+}
+
+// takeSome takes some of the next rows of the row group, at most most. If it is more than one, no column takes more than room bytes of the
+// chunk for them.
+func (c *Cutter) takeSome(most int64, room int) (n int, err error) {
+	w := c.writer
+	for _, column := range c.columns {
+		if err := column.skip(c.owed); err != nil {
+			return 0, err
+		}
+	}
+	c.owed = 0
+	if n, err = c.atOnce(int(min(takeRows, most, int64(columnar.MaxRows-w.Rows()))), room); err != nil {
+		return 0, err
+	}
+	for i, column := range c.columns {
+		var keep *kept
+		if f := c.filter; f != nil {
+			keep = &c.keep
+			keep.rows, keep.at = &f.keep, int(c.row()-f.from)
+		}
+		if err := column.take(n, w.Column(i), keep); err != nil {
+			return 0, err
+		}
+	}
+	for i := len(c.columns); i < c.fields; i++ { // see csv.Alone
+		w.Column(i).AppendNulls(n)
+	}
+	c.left -= int64(n)
+	c.Done += int64(n)
+	return n, nil
 }
 
 // nextGroup goes past a row group that is left out, or begins the next one. It returns false at the end of the file. It also returns false
@@ -332,6 +387,11 @@ func (c *Cutter) begin() (more bool, err error) {
 			return false, err
 		}
 	}
-	c.left, c.begun = g.rows, true
+	if c.filter != nil {
+		if err := c.filter.begin(c.group, g); err != nil {
+			return false, err
+		}
+	}
+	c.left, c.owed, c.begun = g.rows, 0, true
 	return true, nil
 }

@@ -252,7 +252,13 @@ type chunkMeta struct {
 	dictionary int64
 	data       int64
 	packed     int64
+	bounds     extent // of the index that has the bounds of pages
+	places     extent // of the index that says where pages are
+	bloom      extent // of the Bloom filter; its size may not be known
 }
+
+// extent is a part of a file. It is empty if the file has no such part.
+type extent struct{ at, size int64 }
 
 // group is one row group.
 type group struct {
@@ -350,11 +356,17 @@ func (t *thrift) chunk(c *chunkMeta, s *statistics) {
 					c.dictionary = t.number(kind)
 				case 12:
 					return t.statistics(kind, s)
+				case 14:
+					c.bloom.at = t.number(kind)
+				case 15:
+					c.bloom.size = t.number(kind)
 				default:
 					return false
 				}
 				return true
 			})
+		case id >= 4 && id <= 7:
+			*[...]*int64{&c.places.at, &c.places.size, &c.bounds.at, &c.bounds.size}[id-4] = t.number(kind)
 		case id == 8:
 			c.encrypted = true
 			return false

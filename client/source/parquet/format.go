@@ -46,8 +46,10 @@ func (Format) Cut(in *format.File, want *format.Want) (_ format.Cutter, err erro
 			return nil, err
 		}
 	}
-	if want.Lines != nil {
+	if want.Lines != nil { // rows that are named pass the tests, or are few
 		c.Lines(want.Lines)
+	} else if err := c.Test(want.Tests); err != nil {
+		return nil, err
 	}
 	c.LeaveRoom(want.Room)
 	return c, c.fix(want)

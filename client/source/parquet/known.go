@@ -31,10 +31,10 @@ func (c *Cutter) known() (all []csv.Known, ok bool, err error) {
 	f := c.shared.file
 	err = f.eachGroup(c.wanted, c.leaves, func(_ int, g *group) error {
 		for i, at := range c.given {
-			k, s, leaf := &all[i], &g.stats[at], c.wanted[at]
+			k, s := &all[i], &g.stats[at]
 			r := csv.Range{Kind: csv.KindNone}
 			if g.rows > 0 && !s.inexact {
-				r = c.columns[at].rangeOf(s, g.columns[at].values, leaf < len(f.orders) && f.orders[leaf])
+				r = c.columns[at].rangeOf(s, g.columns[at].values)
 			}
 			// A text may be cut short, whatever the file says, and some writers compare long decimals as texts.
 			if s.inexact || r.Kind == csv.KindBytes || r.Kind == csv.KindDecimal && c.columns[at].texts.bytes != nil {

@@ -80,31 +80,46 @@ func (e *element) kindOfValues() (kind csv.Kind, unsigned bool) {
 	return csv.KindUnknown, false
 }
 
-// rangeOf returns the range of a column's fields, by its statistics.
-func (c *column) rangeOf(s *statistics, values int64, ordered bool) (r csv.Range) {
+// ordered reports whether the file's statistics of the column are in the order of its type.
+func (c *column) ordered() bool { return c.leaf < len(c.file.orders) && c.file.orders[c.leaf] }
+
+// rangeOf returns the range of a column's fields, by the statistics of some of its values.
+func (c *column) rangeOf(s *statistics, values int64) csv.Range {
+	r := csv.Range{NoNulls: c.maxDef == 0 || c.maxRep == 0 && s.counted && s.nulls == 0}
+	if least, most, kind := c.ends(s, values); kind != csv.KindUnknown {
+		r.Kind, r.Least, r.Most = kind, least, most
+		r.Cut = kind == csv.KindBytes && (s.inexact || max(len(least), len(most)) >= leastCut)
+	}
+	return r
+}
+
+// leastCut is the least length to which writers cut texts in statistics, without saying so in an index of pages.
+const leastCut = 16
+
+// ends returns the ends of a range and its kind.
+func (c *column) ends(s *statistics, values int64) (from, to []byte, of csv.Kind) {
 	kind, unsigned := c.element.kindOfValues()
 	least, most := s.least, s.most
 	switch signed := !unsigned && c.kind != kindBytes && c.kind != kindFixed; {
 	case least == nil && most == nil && s.oldLeast == nil && s.oldMost == nil && s.counted && s.nulls == values && c.maxDef > 0 &&
 		c.maxRep == 0:
-		return csv.Range{Kind: csv.KindNone}
+		return nil, nil, csv.KindNone
 	case s.inexact && kind != csv.KindBytes: // a prefix of a text is a bound, too; but the first bytes of a number are another number
-		return r
-	case ordered, signed && least != nil && most != nil: // signed numbers have only one order
+		return nil, nil, csv.KindUnknown
+	case kind == csv.KindDecimal && c.kind == kindBytes: // some writers compare them as texts, whose order is another one for different lengths
+		return nil, nil, csv.KindUnknown
+	case c.ordered(), signed && least != nil && most != nil: // signed numbers have only one order
 	case signed:
 		least, most = s.oldLeast, s.oldMost
 	default:
-		return r
+		return nil, nil, csv.KindUnknown
 	}
-	var ok bool
-	if r.Least, ok = c.bound(kind, least); !ok {
-		return csv.Range{}
+	from, ok := c.bound(kind, least)
+	to, also := c.bound(kind, most)
+	if !ok || !also {
+		return nil, nil, csv.KindUnknown
 	}
-	if r.Most, ok = c.bound(kind, most); !ok {
-		return csv.Range{}
-	}
-	r.Kind = kind
-	return r
+	return from, to, kind
 }
 
 // bound returns the field that a value of statistics stands for.

@@ -90,7 +90,7 @@ func TestC1_SkippedRowsAreLeftOut(t *testing.T) {
 func checkSkips(t *testing.T, r *rand.Rand, file []byte, name string, n int) {
 	rows, c := skipping(t, file, name)
 	w := columnar.NewWriter(2)
-	if err := c.take(n, w.Column(0)); err != nil {
+	if err := c.take(n, w.Column(0), nil); err != nil {
 		t.Fatal(err)
 	}
 	all := rows.rowsOf(t, w)
@@ -103,7 +103,7 @@ func checkSkips(t *testing.T, r *rand.Rand, file []byte, name string, n int) {
 		for at := 0; at < n; {
 			k := min(1+r.IntN(700), n-at)
 			if r.IntN(often) == 0 {
-				if err := c.take(k, w.Column(0)); err != nil {
+				if err := c.take(k, w.Column(0), nil); err != nil {
 					t.Fatal(err)
 				}
 				want = append(want, all[at:at+k]...)

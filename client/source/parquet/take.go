@@ -64,24 +64,41 @@ func (c *column) within(n, room int) (int, error) {
 	return max(1, min(n, room/each)), nil
 }
 
-// take gives the values of the next n rows to out.
-func (c *column) take(n int, out *columnar.Column) error {
+// take gives the values of the next n rows to out: of those that keep has, and NULL in place of the others.
+func (c *column) take(n int, out *columnar.Column, keep *kept) error {
 	for n > 0 {
-		if c.maxRep > 0 {
-			if err := c.row(out); err != nil {
+		dead, alive := keep.run(n)
+		if dead > 0 {
+			if err := c.skip(int64(dead)); err != nil {
 				return err
 			}
+			out.AppendNulls(dead)
+			keep.pass(dead)
+			n -= dead
+			continue
+		}
+		if c.maxRep > 0 {
+			to := out
+			if !keep.has() {
+				to = nil
+				out.AppendNull()
+			}
+			if err := c.row(to); err != nil {
+				return err
+			}
+			keep.pass(1)
 			n--
 			continue
 		}
 		if err := c.ready(); err != nil {
 			return err
 		}
-		some, err := c.block(min(n, int(min(c.left, takeRows))), out)
+		some, err := c.block(min(alive, int(min(c.left, takeRows))), out, keep)
 		if err != nil {
 			return c.wrong(err)
 		}
 		c.left -= int64(some)
+		keep.pass(some)
 		n -= some
 	}
 	return nil
@@ -94,8 +111,17 @@ func (c *column) skip(n int64) error {
 			return err
 		}
 	}
-	for n > 0 {
+	for pages := 0; n > 0; pages++ {
 		if c.left == 0 {
+			if pages > 0 && n >= c.pageHead.values {
+				passed, err := c.jump(c.meta.values - c.rest + n)
+				if err != nil {
+					return err
+				}
+				if n -= passed; n == 0 {
+					break
+				}
+			}
 			if err := c.nextPage(); err != nil {
 				return err
 			}
@@ -148,7 +174,7 @@ func (c *column) levels(n int) (valid []uint64, there int, err error) {
 }
 
 // block is take for at most n values of the page. It returns how many it has taken.
-func (c *column) block(n int, out *columnar.Column) (int, error) {
+func (c *column) block(n int, out *columnar.Column, keep *kept) (int, error) {
 	b := &c.blocks
 	switch v := c.values.(type) {
 	case *wordNumbers:
@@ -169,15 +195,21 @@ func (c *column) block(n int, out *columnar.Column) (int, error) {
 	case *wordNumbers:
 		codes := b.codes[:there]
 		if err = v.fill(codes); err == nil {
+			codes, valid = keptOf(keep, codes, valid, n)
 			err = c.takeWords(codes, valid, n, out)
 		}
 	case numbers:
 		if err = v.ints(b.bits[:there]); err == nil {
-			err = c.takeNumbers(b.bits[:there], valid, n, out)
+			var bits []int64
+			bits, valid = keptOf(keep, b.bits[:there], valid, n)
+			err = c.takeNumbers(bits, valid, n, out)
 		}
 	case byteValues:
 		if err = v.texts(&b.texts, there); err == nil {
-			c.takeTexts(&b.texts, valid, n, out)
+			t, was := &b.texts, valid
+			t.From, valid = keptOf(keep, t.From, was, n)
+			t.To, _ = keptOf(keep, t.To, was, n)
+			c.takeTexts(t, valid, n, out)
 		}
 	}
 	return n, err
@@ -185,13 +217,10 @@ func (c *column) block(n int, out *columnar.Column) (int, error) {
 
 func (c *column) takeWords(codes []uint32, valid []uint64, n int, out *columnar.Column) error {
 	d := &c.dictionary
-	most := uint32(0)
-	for _, code := range codes {
-		most = max(most, code)
+	if err := c.inDictionary(codes); err != nil {
+		return err
 	}
 	switch {
-	case len(codes) > 0 && int64(most) >= int64(d.words):
-		return fmt.Errorf("it refers to word %d of a dictionary of %d", most, d.words)
 	case d.ints != nil:
 		ints := c.blocks.ints[:len(codes)]
 		for i, code := range codes {
@@ -204,6 +233,18 @@ func (c *column) takeWords(codes []uint32, valid []uint64, n int, out *columnar.
 		d.known = true
 	}
 	out.AppendWords(&d.texts, codes, valid, n)
+	return nil
+}
+
+// inDictionary returns an error if one of some numbers of words is not in the dictionary.
+func (c *column) inDictionary(codes []uint32) error {
+	most := uint32(0)
+	for _, code := range codes {
+		most = max(most, code)
+	}
+	if words := c.dictionary.words; len(codes) > 0 && int64(most) >= int64(words) {
+		return fmt.Errorf("it refers to word %d of a dictionary of %d", most, words)
+	}
 	return nil
 }
 
@@ -301,7 +342,7 @@ func (c *column) item(out *columnar.Column, wanted, there bool) (bool, error) {
 	}
 	maxDef := c.maxDef
 	c.maxDef = 0 // the level was read
-	_, err = c.block(1, out)
+	_, err = c.block(1, out, nil)
 	c.maxDef = maxDef
 	return true, err
 }

@@ -80,7 +80,7 @@ func ReadRequest(x *call.Call, c *cli.Context) (*Request, error) {
 		return nil, err
 	}
 	r.Cfg.Inspect, r.Cfg.Columns = r.Inspector.Inspect, r.Inspector.Columns
-	r.Cfg.Skips, r.Cfg.Lines = r.Inspector.Skips, r.Inspector.Lines
+	r.Cfg.Skips, r.Cfg.Tests, r.Cfg.Lines = r.Inspector.Skips, r.Inspector.Tests, r.Inspector.Lines
 	return r, nil
 }
 
