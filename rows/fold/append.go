@@ -44,7 +44,15 @@ func (t *Table) AppendRows(dst []byte, rows []int) []byte {
 	}
 	var scratch []byte
 	for i := range t.aggs {
-		scratch = t.aggs[i].appendTo(t.out, t.spec.keyColumns()+i, rows, scratch)
+		c, field := &t.aggs[i], t.spec.keyColumns()+i
+		if c.agg.Kind != Sum {
+			scratch = c.appendTo(t.out.Text(field), rows, scratch)
+			continue
+		}
+		out := t.out.Int(field)
+		for _, row := range rows {
+			out.Append(t.sums.from(row, c.sum)[0])
+		}
 	}
 	return t.out.Append(dst)
 }
@@ -69,15 +77,7 @@ func (t *Table) appendKeys(rows []int, k int, kind KeyKind) {
 	}
 }
 
-func (c *column) appendTo(b *batch.Builder, field int, rows []int, scratch []byte) []byte {
-	if c.agg.Kind == Sum {
-		out := b.Int(field)
-		for _, row := range rows {
-			out.Append(*c.sums.at(row))
-		}
-		return scratch
-	}
-	out := b.Text(field)
+func (c *column) appendTo(out *batch.TextBuilder, rows []int, scratch []byte) []byte {
 	for _, row := range rows {
 		scratch = c.appendCell(scratch[:0], row)
 		out.Append(scratch)

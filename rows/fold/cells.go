@@ -61,12 +61,9 @@ func emptied[T any](blocks [][]T, used int) [][]T {
 	return blocks
 }
 
-// usedBlocks returns how many blocks of cellBlock items some items take.
-func usedBlocks(items int) int { return (items + cellBlock - 1) >> cellShift }
-
 // reset forgets everything, but keeps the used blocks for the next time.
 func (c *cells[T]) reset() {
-	c.blocks, c.n = emptied(c.blocks, usedBlocks(c.n)), 0
+	c.blocks, c.n = emptied(c.blocks, (c.n+cellBlock-1)>>cellShift), 0
 }
 
 // room returns how many values the memory has room for.

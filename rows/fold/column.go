@@ -9,7 +9,7 @@ import (
 // column holds the cells of one aggregate. Its kind determines which slice is used.
 type column struct {
 	agg    Agg
-	sums   cells[int64]
+	sum    int // of a Sum, its place in Table.sums
 	exacts cells[exact.Sum]
 	texts  texts
 	counts []counts
@@ -29,8 +29,7 @@ func newColumn(a Agg) column {
 // addRows adds cells with the aggregate's identity.
 func (c *column) addRows(n int) {
 	switch c.agg.Kind {
-	case Sum:
-		c.sums.add(0, n)
+	case Sum: // in Table.sums
 	case Exact:
 		c.exacts.add(exact.Sum{}, n)
 	case Counts:
@@ -67,14 +66,13 @@ func addCell[T any, P interface {
 }
 
 func (c *column) reset() {
-	c.sums.reset()
 	c.exacts.reset()
 	c.counts, c.histograms, c.smallest = c.counts[:0], c.histograms[:0], c.smallest[:0]
 	c.texts.reset()
 }
 
 func (c *column) memory() int {
-	n := 8*c.sums.room() + 32*c.exacts.room() + c.texts.memory() + 40*cap(c.counts) + 16*cap(c.free)
+	n := 32*c.exacts.room() + c.texts.memory() + 40*cap(c.counts) + 16*cap(c.free)
 	for i := range c.counts[:cap(c.counts)] {
 		n += c.counts[:cap(c.counts)][i].memory()
 	}
@@ -99,7 +97,7 @@ func (t *Table) of(agg int, kind AggKind) *column {
 
 // AddSum adds v to a Sum. An overflow does not change the cell and sets [Table.Err].
 func (t *Table) AddSum(row, agg int, v int64) {
-	cell := t.of(agg, Sum).sums.at(row)
+	cell := &t.sums.from(row, t.of(agg, Sum).sum)[0]
 	r := *cell + v
 	if (*cell^r)&(v^r) < 0 {
 		t.fail(fmt.Errorf("%w: %s of table %s", ErrOverflow, t.spec.Aggs[agg].Name, t.spec.Name))
@@ -110,14 +108,15 @@ func (t *Table) AddSum(row, agg int, v int64) {
 
 // AddSums adds values[row] to a Sum of each row. An overflow sets [Table.Err].
 func (t *Table) AddSums(agg int, values []int64) {
-	overflow, c := int64(0), t.of(agg, Sum)
-	for _, block := range c.sums.blocks {
-		for i, v := range values[:min(len(block), len(values))] {
-			r := block[i] + v
-			overflow |= (block[i] ^ r) & (v ^ r)
-			block[i] = r
+	overflow, at := int64(0), t.of(agg, Sum).sum
+	for row := 0; row < len(values); row += cellBlock {
+		sums := t.sums.from(row, at)
+		for i, v := range values[row:min(row+cellBlock, len(values))] {
+			cell := &sums[i*t.sums.width]
+			r := *cell + v
+			overflow |= (*cell ^ r) & (v ^ r)
+			*cell = r
 		}
-		values = values[min(len(block), len(values)):]
 	}
 	if overflow < 0 {
 		t.fail(fmt.Errorf("%w: %s of table %s", ErrOverflow, t.spec.Aggs[agg].Name, t.spec.Name))
@@ -152,7 +151,7 @@ func (t *Table) PutLeast(row, agg int, v []byte) {
 }
 
 // Sum returns the value of a Sum.
-func (t *Table) Sum(row, agg int) int64 { return *t.of(agg, Sum).sums.at(row) }
+func (t *Table) Sum(row, agg int) int64 { return t.sums.from(row, t.of(agg, Sum).sum)[0] }
 
 // Exact returns the value of an Exact, valid until the next call of Row, Merge or Reset.
 func (t *Table) Exact(row, agg int) *exact.Sum { return t.of(agg, Exact).exacts.at(row) }

@@ -67,3 +67,60 @@ func TestAddSumsIsAddSum(t *testing.T) {
 		}
 	}
 }
+
+// TestLooseTables: rows of an outgoing table come without a look-up until it is emptied, and whoever gets them merges them. No other table
+// gets loose, and none that is not outgoing takes over a loose one as it is.
+func TestLooseTables(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 9))
+	its := items(r, 2000)
+	for name, to := range map[string]*Table{"outgoing": NewOutgoing(&every), "table": NewTable(&every)} {
+		from := NewOutgoing(&every)
+		for round := range 2 {
+			for i, it := range its {
+				if it.addTo(from); i == 500+round {
+					from.Loosen()
+				}
+			}
+			if from.Len() < 1499 || !from.Loose() {
+				t.Fatalf("%d rows", from.Len())
+			}
+			if from.MoveTo(to); from.Loose() || from.Len() > 0 || to.Err() != nil {
+				t.Fatal(from.Len(), to.Err())
+			}
+		}
+		if name == "table" {
+			if to.Loosen(); to.Loose() {
+				t.Error("a table that is not outgoing is loose")
+			}
+		}
+		got := NewTable(&every)
+		merge(t, got, to, to.Rows())
+		if got, want := dump(got), model(append(its, its...)); got != want {
+			t.Fatalf("%s: %s", name, diff(got, want))
+		}
+		if to.Reset(); to.Loose() {
+			t.Error("an empty table is loose")
+		}
+	}
+}
+
+// TestExpectLeavesTheIndexInPlace: a table that has room finds what it finds without.
+func TestExpectLeavesTheIndexInPlace(t *testing.T) {
+	spec := Spec{Name: "t", Keys: []Key{{"k", KeyInt}}}
+	table := NewTable(&spec)
+	for _, rows := range []int64{0, 10, 5000} {
+		table.Expect(int(2 * rows))
+		slots := len(table.index.slots)
+		for k := range rows {
+			table.Row(table.Key().Int(k))
+		}
+		for k := range rows {
+			if row, found := table.Find(table.Key().Int(k)); !found || row != int(k) {
+				t.Fatal(k, row, found)
+			}
+		}
+		if len(table.index.slots) != slots || slots < int(3*rows) {
+			t.Errorf("%d slots for %d rows, and %d before", len(table.index.slots), rows, slots)
+		}
+	}
+}

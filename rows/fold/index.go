@@ -14,12 +14,12 @@ import (
 // reading any key, and without a stored hash per row, which took a third of the index.
 //
 // The keys of rows lie end to end in the order of rows. A key ends where the next one begins, or with its block. Keys that all have the
-// same length need no places: see flatKeys.
+// same length need no places: see records.
 //
 // Rows need not be in the slots: a table that is never searched (see Table.appends) pays neither the time nor the memory for
 // them. Those in the slots are the first ones; catchUp adds the rest.
 type index struct {
-	flat    flatKeys // in place of keys and at, if its width is not 0
+	flat    records[byte] // in place of keys and at, if its width is not 0
 	keys    blocks
 	at      cells[uint64] // by row, the place of its key in keys
 	slots   []uint64      // tag << 32 | row + 1; 0 is empty. nil until the first row is indexed
@@ -33,7 +33,7 @@ func (x *index) held() int { return x.keys.held + x.flat.n*x.flat.width }
 
 func (x *index) key(row int) []byte {
 	if x.flat.width > 0 {
-		return x.flat.key(row)
+		return x.flat.at(row)
 	}
 	at := *x.at.at(row)
 	p := x.keys.from(at)
@@ -112,11 +112,7 @@ func (x *index) complete() bool { return x.entered == x.len() && x.slots != nil 
 // has, -1 if there is none. find then finds only the earlier row.
 func (x *index) catchUp() (twice int) {
 	twice = -1
-	size := max(smallIndex, len(x.slots))
-	for full(x.len()+1, size) {
-		size = larger(size)
-	}
-	x.resize(size)
+	x.expect(x.len())
 	for row := x.entered; row < x.len(); row++ {
 		if row%progress.Every == 0 {
 			progress.Mark()
@@ -132,6 +128,17 @@ func (x *index) catchUp() (twice int) {
 		x.enter(row, h, slot)
 	}
 	return twice
+}
+
+// expect makes the slots fit so many rows.
+func (x *index) expect(rows int) {
+	size := max(smallIndex, len(x.slots))
+	for full(rows+1, size) {
+		size = larger(size)
+	}
+	if size != len(x.slots) {
+		x.resize(size)
+	}
 }
 
 func (x *index) resize(size int) {
@@ -165,5 +172,5 @@ func (x *index) reset() {
 }
 
 func (x *index) memory() int {
-	return x.flat.memory() + x.keys.memory() + 8*x.at.room() + 8*cap(x.slots)
+	return x.flat.items() + x.keys.memory() + 8*x.at.room() + 8*cap(x.slots)
 }

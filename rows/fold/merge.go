@@ -116,7 +116,7 @@ func (t *Table) push(n int) {
 func (t *Table) mergeColumn(b *batch.Batch, field int, c *column, from int) error {
 	if c.agg.Kind == Sum {
 		t.values = b.Ints(field).AppendRows(t.values[:0], from, len(t.found))
-		return mergeSums(&c.sums, t.values, t.found)
+		return t.mergeSums(c.sum)
 	}
 	cells := b.Texts(field)
 	for i, row := range t.found {
@@ -130,10 +130,11 @@ func (t *Table) mergeColumn(b *batch.Batch, field int, c *column, from int) erro
 	return nil
 }
 
-func mergeSums(sums *cells[int64], values []int64, found []uint32) error {
+// mergeSums adds t.values to the sums at a place of the rows of t.found.
+func (t *Table) mergeSums(at int) error {
 	overflow := int64(0)
-	for i, row := range found {
-		cell, v := sums.at(int(row)), values[i]
+	for i, row := range t.found {
+		cell, v := &t.sums.from(int(row), at)[0], t.values[i]
 		r := *cell + v
 		overflow |= (*cell ^ r) & (v ^ r)
 		*cell = r

@@ -6,9 +6,11 @@ import "fmt"
 // kind, the two swap their memory. So a joiner that folds into its own tables moves them at no cost.
 func (t *Table) MoveTo(to *Table) {
 	switch {
-	case to.Len() == 0 && to.err == nil && to.mode == t.mode:
+	case to.Len() == 0 && to.err == nil && to.first == t.first && (to.outgoing || t.mode == t.first):
+		t.mode, to.mode = to.mode, t.mode
 		t.index, to.index = to.index, t.index
 		t.aggs, to.aggs = to.aggs, t.aggs
+		t.sums, to.sums = to.sums, t.sums
 		to.merged += to.Len()
 	case t.err == nil:
 		t.copyTo(to, t.Rows())
@@ -32,7 +34,7 @@ func (t *Table) copyTo(to *Table, rows []int) {
 			to.push(n)
 		}
 		for i := range to.aggs {
-			if err := to.mergeCells(&to.aggs[i], &t.aggs[i], rows[:n]); err != nil {
+			if err := to.mergeCells(i, t, rows[:n]); err != nil {
 				to.fail(fmt.Errorf("merge into %s: aggregate %s: %w", t.spec.Name, t.spec.Aggs[i].Name, err))
 			}
 		}
@@ -58,15 +60,16 @@ func (t *Table) gatherRows(of *Table, rows []int) int {
 	return n
 }
 
-// mergeCells adds the cells of some rows of another column of the same kind to those of t.found.
-func (t *Table) mergeCells(c, from *column, rows []int) (err error) {
+// mergeCells adds the cells of aggregate i of some rows of another table to those of t.found.
+func (t *Table) mergeCells(i int, of *Table, rows []int) (err error) {
+	c, from := &t.aggs[i], &of.aggs[i]
 	switch c.agg.Kind {
 	case Sum:
 		t.values = t.values[:0]
 		for _, row := range rows {
-			t.values = append(t.values, *from.sums.at(row))
+			t.values = append(t.values, of.sums.from(row, c.sum)[0])
 		}
-		return mergeSums(&c.sums, t.values, t.found)
+		return t.mergeSums(c.sum)
 	case Exact:
 		for i, row := range t.found {
 			c.exacts.at(int(row)).AddSum(from.exacts.at(rows[i]))

@@ -180,7 +180,7 @@ func (x *index) prefetch(q *query) {
 	if x.flat.width > 0 {
 		for _, row := range q.rows {
 			if row > 0 {
-				q.touched += x.flat.key(int(row) - 1)[0]
+				q.touched += x.flat.from(int(row)-1, 0)[0]
 			}
 		}
 		return

@@ -9,12 +9,15 @@ import (
 
 // Table holds rows of aggregates by key.
 type Table struct {
-	spec   *Spec
-	fields []batch.FieldSpec
-	mode   mode
-	key    *KeyBuilder
-	index  index
-	aggs   []column
+	spec     *Spec
+	fields   []batch.FieldSpec
+	mode     mode
+	first    mode // of an empty table
+	outgoing bool // see Loosen
+	key      *KeyBuilder
+	index    index
+	sums     records[int64] // by row, all its cells of kind Sum
+	aggs     []column
 	// how many bytes of a row on the wire do not depend on its cells, and the indexes of the aggregates of which they do
 	constant int
 	varying  []int
@@ -51,7 +54,9 @@ func NewOutgoing(spec *Spec) *Table {
 	if spec.Merge == Late {
 		return newTable(spec, appends)
 	}
-	return newTable(spec, looks)
+	t := newTable(spec, looks)
+	t.outgoing = true
+	return t
 }
 
 // NewUnmerged returns an empty table whose rows are merged by others, even if their keys are equal. It is for keys that hardly repeat: it
@@ -78,10 +83,14 @@ func newTable(spec *Spec, m mode) *Table {
 	if spec.Merge == Never {
 		m = appends
 	}
-	t := &Table{spec: spec, fields: spec.columns(), mode: m, key: newKeyBuilder(spec)}
+	t := &Table{spec: spec, fields: spec.columns(), mode: m, first: m, key: newKeyBuilder(spec)}
 	t.index.flat.width = t.key.width()
 	for _, a := range spec.Aggs {
-		t.aggs = append(t.aggs, newColumn(a))
+		c := newColumn(a)
+		if c.sum = t.sums.width; a.Kind == Sum {
+			t.sums.width++
+		}
+		t.aggs = append(t.aggs, c)
 	}
 	t.measure()
 	return t
@@ -116,6 +125,24 @@ func (t *Table) step() {
 		t.pause()
 	}
 }
+
+// Expect makes room for the search of so many rows, so that the index need not grow again and again.
+func (t *Table) Expect(rows int) {
+	if t.mode == looks {
+		t.index.expect(rows)
+	}
+}
+
+// Loosen lets rows come without a look-up until the next Reset, so that several rows may have the same key. Only an outgoing table does so,
+// because its rows are merged by others.
+func (t *Table) Loosen() {
+	if t.outgoing {
+		t.mode = appends
+	}
+}
+
+// Loose reports whether several rows may have the same key.
+func (t *Table) Loose() bool { return t.mode == appends }
 
 // Key returns the table's key builder, empty.
 func (t *Table) Key() *KeyBuilder { return t.key.reset() }
@@ -186,6 +213,7 @@ func (t *Table) within(held int, p []byte) bool {
 }
 
 func (t *Table) addCells(rows int) {
+	t.sums.add(rows)
 	for i := range t.aggs {
 		t.aggs[i].addRows(rows)
 	}
@@ -249,15 +277,16 @@ func (t *Table) fail(err error) {
 // Reset forgets all rows and the error, but keeps the memory for the next rows.
 func (t *Table) Reset() {
 	t.index.reset()
+	t.sums.reset()
 	for i := range t.aggs {
 		t.aggs[i].reset()
 	}
-	t.err, t.merged = nil, 0
+	t.err, t.merged, t.mode = nil, 0, t.first
 }
 
 // Bytes estimates how much memory the table holds.
 func (t *Table) Bytes() int {
-	n := t.index.memory() + t.query.memory() + 4*cap(t.found) + 8*cap(t.values)
+	n := t.index.memory() + 8*t.sums.items() + t.query.memory() + 4*cap(t.found) + 8*cap(t.values)
 	for i := range t.aggs {
 		n += t.aggs[i].memory()
 	}

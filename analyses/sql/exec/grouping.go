@@ -136,7 +136,9 @@ func (w *worker) find(t *fold.Table, sel []int32) error {
 	numbers := w.cache.Numbers(w.vector, sel, eval.MostKeys)
 	if numbers == nil {
 		var err error
+		w.unique.before(t)
 		w.into, err = w.groupsOf(t, sel, w.into)
+		w.unique.after(t, len(sel))
 		return err
 	}
 	// A key that the cache does not know yet is looked up once, by the first row that has it.

@@ -97,6 +97,11 @@ func (g *groups) Apart() bool {
 	return slices.ContainsFunc(g.Aggs, func(x folded) bool { return x.distinct })
 }
 
+// light reports whether the state of a group is so small that a row may travel as a group of its own.
+func (g *groups) light() bool {
+	return !slices.ContainsFunc(g.cells, func(c fold.Agg) bool { return c.Kind != fold.Sum && c.Kind != fold.Exact })
+}
+
 // rows yields the groups of a complete table, by key. The first table holds the groups; the tables of DISTINCT values follow. If a cut is
 // given, groups that it leaves out may be missing.
 func (g *groups) rows(tables []*fold.Table, cut *Cut, yield func(*operators.Batch) error) error {

@@ -31,6 +31,7 @@ type worker struct {
 	vector []*eval.Vector // the values of keys
 	whole  bool           // they are those of all rows of the batch that is grouped, and not only of a piece of it
 	maker  keyMaker
+	unique unique
 	key    []byte
 	row    []byte
 	into   []int32
@@ -119,6 +120,7 @@ func (w *worker) prepareEnd(program func(plan.Expr) *eval.Program) {
 			w.keys = append(w.keys, program(k))
 		}
 		w.held = make([]int64, len(g.Aggs))
+		w.unique.off = !g.columns || !g.light()
 		for i := range g.Aggs {
 			x := &g.Aggs[i]
 			in := aggregate.Rows{Args: make([]*eval.Vector, len(x.args)), Cell: x.cell}
@@ -152,6 +154,7 @@ func (w *worker) prepareEnd(program func(plan.Expr) *eval.Program) {
 // settle writes the states of the worker to the table that is flushed next.
 func (w *worker) settle(t *fold.Table) {
 	w.worst = nil
+	w.unique.settle()
 	w.cache.Forget()
 	for a, s := range w.states {
 		s.Encode(t, w.Groups.Aggs[a].cell)
