@@ -266,6 +266,7 @@ type parts struct {
 	whole  bool          // the part has been read
 	size   int           // bytes of its entries in the files
 	left   int           // how many of its tables have left, counting only tables that have rows after pruning
+	last   []int         // by table: how many rows the part before had; not durable
 }
 
 // sliceBytes is how many bytes of runs a call of Work reads: some milliseconds.
@@ -276,6 +277,10 @@ func (a *Aggregator) read(st *state) (more bool, err error) {
 	p := st.parts
 	if p.tables == nil {
 		p.tables = role.NewTables(st.Analysis, fold.NewTable)
+		p.last = make([]int, len(p.tables))
+	}
+	for i, t := range p.tables {
+		t.Expect(p.last[i]) // pruning has dropped the index, and parts are about equally large
 	}
 	p.to = max(p.to, p.from)
 	set := a.Of(st.ID)
@@ -296,6 +301,9 @@ func (a *Aggregator) read(st *state) (more bool, err error) {
 			}
 		}
 	}
+	for i, t := range p.tables {
+		p.last[i] = t.Len()
+	}
 	p.whole = true
 	st.begin(p.prunes)
 	return st.prunes, nil
@@ -314,6 +322,6 @@ func (st *state) nextPart() bool {
 	for _, t := range p.tables {
 		t.Reset()
 	}
-	*p = parts{prunes: p.prunes, from: p.to, tables: p.tables}
+	*p = parts{prunes: p.prunes, from: p.to, tables: p.tables, last: p.last}
 	return p.from < runs.Buckets
 }
