@@ -45,6 +45,7 @@ var errUsage = errors.New("bench: not started by the program itself")
 //	child PROFILE probe TOPOLOGY CHUNKS
 //	child PROFILE load TOPOLOGY ANALYSIS DIR
 //	child PROFILE ask TOPOLOGY DIR TEXT
+//	child PROFILE small DIR STATEMENTS
 func Child(args []string) int {
 	endWithParent()
 	return runChild(args, child)
@@ -109,6 +110,8 @@ func child(ctx context.Context, what string, args []string) error {
 		return runProbe(ctx, args[0], args[1])
 	case what == "ask" && len(args) == 3:
 		return runAsk(ctx, args[0], args[1], args[2])
+	case what == "small" && len(args) == 2:
+		return runSmall(ctx, args[0], args[1])
 	case what == "load" && len(args) == 3:
 		return runLoad(ctx, args[0], args[1], args[2])
 	case what == "client" && len(args) == 5:
@@ -178,9 +181,9 @@ func runClient(ctx context.Context, file, analysis, dir, lanes, chunk string) er
 	return reportAnswer(begin, a, nil)
 }
 
-// reportTimes is reportAnswer for a client that has no answer.
-func reportTimes(times []time.Duration) error {
-	line, err := json.Marshal(childReport{memory: memoryOf("self"), Written: writtenBy("self"), Times: times})
+// reportTimes is reportAnswer for a client that has no answer. cpu is what it has spent in these times.
+func reportTimes(times []time.Duration, cpu time.Duration) error {
+	line, err := json.Marshal(childReport{memory: memoryOf("self"), CPU: cpu, Written: writtenBy("self"), Times: times})
 	if err == nil {
 		_, err = fmt.Printf("%s\n{}\n", line)
 	}

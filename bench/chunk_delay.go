@@ -124,7 +124,7 @@ func runProbe(ctx context.Context, file, count string) (err error) {
 	if err != nil {
 		return err
 	}
-	return reportTimes(times)
+	return reportTimes(times, cpuTime())
 }
 
 func requesterTo(n topology.Node, keys *security.Keys) (*zmqx.Req, error) {

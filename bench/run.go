@@ -87,7 +87,7 @@ func sections() []section {
 		all = append(all, plainly(s.name(), about, s.measure))
 	}
 	all = append(all, section{"sql", measureSQL}, section{"tpch", measureTPCH}, section{"clickbench", measureClickBench},
-		section{"h2o", measureH2O})
+		section{"h2o", measureH2O}, section{"small", measureSmall})
 	for _, s := range workloads() {
 		all = append(all, section{raceGroup + "-" + s.name(), s.race})
 	}

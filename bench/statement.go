@@ -34,12 +34,7 @@ func newStatement(name, text string, tables declarations) (s statement, err erro
 
 // besideDuckDB answers each statement with both, in turns, and compares the answers. A statement that Posta refuses is named.
 func (c *Config) besideDuckDB(ctx context.Context, done Section, dir string, statements []statement) (Section, error) {
-	why := "not asked for"
-	if len(c.Contestants) == 0 || slices.Contains(c.Contestants, string(duckDB)) {
-		if why = ""; c.prepare(ctx, duckDBSQL) != nil {
-			why = c.prepare(ctx, duckDBSQL).Error()
-		}
-	}
+	why := c.withoutDuckDB(ctx)
 	if why != "" {
 		done.Skipped = append(done.Skipped, Skip{string(duckDBSQL), why})
 	}
@@ -69,6 +64,17 @@ func (c *Config) besideDuckDB(ctx context.Context, done Section, dir string, sta
 		done.Cases = append(done.Cases, overall(done.Cases, len(statements)))
 	}
 	return done, nil
+}
+
+// withoutDuckDB says why DuckDB answers no statements; "" if it does.
+func (c *Config) withoutDuckDB(ctx context.Context) string {
+	if len(c.Contestants) > 0 && !slices.Contains(c.Contestants, string(duckDB)) {
+		return "not asked for"
+	}
+	if err := c.prepare(ctx, duckDBSQL); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // round runs both once.

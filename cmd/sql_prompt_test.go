@@ -9,12 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"posta.dev/posta/internal/pty"
 	"posta.dev/posta/test/await"
 	"posta.dev/posta/test/temp"
 )
@@ -32,49 +30,32 @@ type person struct {
 // sitDown starts posta on a terminal of 80 columns.
 func sitDown(t *testing.T, env []string, args ...string) *person {
 	t.Helper()
-	// Without O_NONBLOCK, reads would hang after the end of the process.
-	pty, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	controller, tty, err := pty.Open(80, 24)
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.IoctlSetPointerInt(int(pty.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	n, err := unix.IoctlGetUint32(int(pty.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), env...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := cmd.Start(); err != nil {
+	if err := pty.Start(cmd, tty); err != nil {
 		t.Fatal(err)
 	}
 	if err := tty.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p := &person{t: t, pty: pty, done: make(chan error, 1)}
+	p := &person{t: t, pty: controller, done: make(chan error, 1)}
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
 		b := make([]byte, 4096)
 		for {
-			n, err := pty.Read(b)
+			n, err := controller.Read(b)
 			p.mu.Lock()
 			asked := strings.Count(p.all, askCursor)
 			p.all += string(b[:n])
 			asked = strings.Count(p.all, askCursor) - asked
 			p.mu.Unlock()
-			_, _ = pty.WriteString(strings.Repeat("\x1b[1;1R", asked)) // Read reports the error, too
-			if err != nil {                                            // EIO: no process has the terminal open any more
+			_, _ = controller.WriteString(strings.Repeat("\x1b[1;1R", asked)) // Read reports the error, too
+			if err != nil {                                                   // EIO: no process has the terminal open any more
 				return
 			}
 		}
@@ -88,7 +69,7 @@ func sitDown(t *testing.T, env []string, args ...string) *person {
 		_ = cmd.Process.Kill() // it has ended, unless the test failed
 		<-waited
 		<-read
-		_ = pty.Close()
+		_ = controller.Close()
 		if t.Failed() {
 			t.Logf("the terminal has shown\n%s", p.all)
 		}

@@ -51,6 +51,7 @@ runs in the folder that holds Posta; that takes Go, and for duckdb g++.
    posta bench --format parquet clickbench tpch       statements, beside DuckDB
    posta bench --format jsonl h2o                     groups, beside DuckDB
    posta bench --steps --rows 1000000 clickbench      where their time goes
+   posta bench small                                  a statement over one row
 
 Tables go to standard output, all values to DIR of --results as JSON, and as a page to look at, HTML without anything from elsewhere.
 Nodes, clients and others are processes of their own, and leave nothing but generated data and the rivals in --dir: the disk that is measured.`,

@@ -3,16 +3,16 @@
 package ptytest
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"posta.dev/posta/internal/pty"
 )
 
 // Terminal is a pseudoterminal. It ends with the test.
@@ -28,7 +28,7 @@ type Terminal struct {
 // Open returns a terminal of width columns and height lines. hear, which may be nil, is called with each piece of output.
 func Open(t testing.TB, width, height int, hear func(text []byte)) *Terminal {
 	t.Helper()
-	controller, tty, err := pair(width, height)
+	controller, tty, err := pty.Open(width, height)
 	if err != nil {
 		t.Skipf("this system gives no terminal: %v", err)
 	}
@@ -44,29 +44,6 @@ func Open(t testing.TB, width, height int, hear func(text []byte)) *Terminal {
 		p.read.Wait()
 	})
 	return p
-}
-
-func pair(width, height int) (controller, tty *os.File, err error) {
-	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0) // not blocking, so that Close ends a Read
-	if err != nil {
-		return nil, nil, fmt.Errorf("open /dev/ptmx: %w", err)
-	}
-	controller = os.NewFile(uintptr(fd), "/dev/ptmx")
-	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(width), Row: uint16(height)})
-	}
-	if err == nil {
-		tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	}
-	if err != nil {
-		_ = controller.Close()
-		return nil, nil, fmt.Errorf("make a terminal: %w", err)
-	}
-	return controller, tty, nil
 }
 
 // listen ends when the terminal is closed.
@@ -88,9 +65,7 @@ func (p *Terminal) listen() {
 
 // Start starts a program whose standard input, output and error are the terminal, and that Ctrl-C reaches.
 func (p *Terminal) Start(cmd *exec.Cmd) error {
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.tty, p.tty, p.tty
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	return cmd.Start()
+	return pty.Start(cmd, p.tty)
 }
 
 // File returns the terminal as the program has it that runs there. It is open until the test ends.
