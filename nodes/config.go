@@ -22,6 +22,7 @@ func shellConfig(c Config, n topology.Node, id link.Identity) (shell.Config, err
 	t := c.Topology
 	return shell.Config{
 		Core: cfg, Snapshot: int64(t.Limits.Snapshot), Drain: t.Limits.Drain, Heartbeat: t.Medics.Heartbeat, Outputs: t.Outputs(), Dir: n.DataDir,
+		Unsynced: c.Direct != nil,
 	}, err
 }
 

@@ -67,8 +67,11 @@ func Run(ctx context.Context, c Config) (err error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	log, lines := lastlog.In(c.Log)
-	c.Log = log.With("node", n.ID)
+	var lines *lastlog.Ring
+	if c.Direct == nil { // nobody can ask a node without sockets for its last lines
+		c.Log, lines = lastlog.In(c.Log)
+	}
+	c.Log = c.Log.With("node", n.ID)
 	if c.Direct == nil {
 		err = owned.Tree(n.DataDir)
 	} else if len(c.Topology.Nodes()) > 1 {
@@ -149,7 +152,7 @@ type node struct {
 	processors *processorShare // nil if there is nothing to give back
 	metrics    nodeMetrics
 	tr         link.Transport
-	lines      *lastlog.Ring
+	lines      *lastlog.Ring // nil if nobody can ask for them
 	// linesAsked holds a value while somebody waits for the last lines of the log.
 	linesAsked chan struct{}
 	router     clientSocket    // nil for a node that clients do not talk to

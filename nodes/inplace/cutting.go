@@ -37,9 +37,9 @@ func Begin(read role.Read, src Source) (*Cutting, error) {
 		return nil, c.error(err)
 	}
 	var err error
-	size := int64(read.Stamp.Size)
-	c.cut, err = csv.Continue(io.NewSectionReader(src, read.From, size-read.From), read.Header, read.Comma, read.From, read.Line, read.Chunk,
-		read.MaxRecord)
+	rest := int64(read.Stamp.Size) - read.From
+	chunk := int(min(int64(read.Chunk), max(1, rest))) // a small file needs little memory, and is cut in the same places
+	c.cut, err = csv.Continue(io.NewSectionReader(src, read.From, rest), read.Header, read.Comma, read.From, read.Line, chunk, read.MaxRecord)
 	if err != nil {
 		return nil, c.error(err)
 	}

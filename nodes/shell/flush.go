@@ -27,6 +27,7 @@ const (
 // client with a single lane would wait for it with every chunk. clientDeadline is just long enough to receive the requests of all lanes of
 // one client.
 type flushTimer struct {
+	free   bool          // a commit costs no fsync (Config.Unsynced)
 	sealed time.Time     // when the last commit was closed
 	wait   time.Duration // how long the next one waits since then, where nobody waits for it
 	worked time.Duration // by the loop, since sealed
@@ -39,6 +40,9 @@ func (f *flushTimer) due(u core.FlushUrgency) time.Time {
 	case core.FlushLater:
 		return due
 	case core.FlushSoon:
+		if f.free {
+			return time.Time{}
+		}
 		if quiet := f.asked.Add(clientDeadline); quiet.Before(due) {
 			return quiet
 		}

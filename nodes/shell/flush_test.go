@@ -24,6 +24,10 @@ func TestFlushTimer(t *testing.T) {
 	if got := p.due(core.FlushSoon).Sub(start); got != linger {
 		t.Errorf("clients that continue talking: after %v, not %v", got, linger)
 	}
+	p.free = true
+	if at, later := p.due(core.FlushSoon), p.due(core.FlushLater).Sub(start); !at.IsZero() || later != linger {
+		t.Errorf("without fsync: for a client at %v, else after %v", at, later)
+	}
 	for _, h := range []core.FlushUrgency{core.FlushNothing, core.FlushNow} {
 		if !p.due(h).IsZero() {
 			t.Errorf("urgency %d waits", h)
