@@ -17,10 +17,12 @@ const helpWidth = 80
 const wordColumn = 22
 
 // giveHelp lays out the help of the program and of each command. cli's own layout makes the column of flags as wide as the widest flag, and
-// breaks no line. cli takes a template, so giveHelp passes a text without a template action. Only the commands that args name get one,
-// because laying out all of them would take a quarter of the time in which a process starts.
+// breaks no line. cli takes a template, so giveHelp passes a text without a template action. Only the commands that args name get one, and
+// only if a flag may ask for it, because laying out all of them would take a quarter of the time in which a process starts.
 func giveHelp(app *cli.App, args []string) {
-	giveCommandsHelp("posta", app.Commands, args)
+	if slices.ContainsFunc(args, mayAskForHelp) {
+		giveCommandsHelp("posta", app.Commands, args)
+	}
 	if len(args) > 1 && app.Command(args[1]) != nil {
 		return
 	}
@@ -29,6 +31,12 @@ func giveHelp(app *cli.App, args []string) {
 	writeCommands(&b, app.Commands)
 	b.WriteString("\nposta COMMAND --help lists the flags of a command.\n")
 	app.CustomAppHelpTemplate = noTemplate(b.String())
+}
+
+// mayAskForHelp reports whether an argument may be a form of --help or -h. A longer flag with the same first letter costs only time.
+func mayAskForHelp(arg string) bool {
+	name := strings.TrimLeft(arg, "-")
+	return name != arg && strings.HasPrefix(name, "h")
 }
 
 func giveCommandsHelp(parent string, commands []*cli.Command, args []string) {

@@ -34,6 +34,7 @@ func Run(p Program, args []string, c Console) int {
 		}
 		return runWith(sig, p, args, c)
 	}
+	collectLater()
 	return runUntil(sig.forced, c, func() int { return runWith(sig, p, args, c) })
 }
 
