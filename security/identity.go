@@ -2,8 +2,9 @@ package security
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"posta.dev/posta/internal/lazy"
 )
 
 // Role is what a process is in the cluster, and for clients what they may do.
@@ -27,11 +28,11 @@ type Identity struct {
 
 // nameForm is the form of all names, also of those of clusters. No character of it needs an escape in a URI, a file name or a line of a
 // log.
-var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+var nameForm = lazy.Regexp(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // ValidName returns an error that says what is wrong with the name of a cluster, a process or a client.
 func ValidName(name string) error {
-	if !nameForm.MatchString(name) {
+	if !nameForm().MatchString(name) {
 		return fmt.Errorf("security: %.80q is not a name: write 1 to 63 of a-z, 0-9 and -, with no - at either end", name)
 	}
 	return nil

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
+
+	"posta.dev/posta/internal/lazy"
 )
 
 // secretElsewhere is the user in a broker's address whose user, password and options are in a file beside the keys of a node (S6).
@@ -15,7 +16,7 @@ const secretElsewhere = "posta-secret-elsewhere"
 var errSecretStays = errors.New("the address of the broker cannot be taken out of the text")
 
 // brokerAddress matches what looks like the address of a broker, up to the end of a TOML string.
-var brokerAddress = regexp.MustCompile(`\b(amqps?|nats|tls):(//[^\s"'<>]*|[^\s"'<>]*@[^\s"'<>]*)`)
+var brokerAddress = lazy.Regexp(`\b(amqps?|nats|tls):(//[^\s"'<>]*|[^\s"'<>]*@[^\s"'<>]*)`)
 
 // BrokerAddress returns the address of the broker that carries the frames, with its password; "" when there is none.
 func (t *Topology) BrokerAddress() string {
@@ -70,7 +71,7 @@ func (t *Topology) WithoutBrokerSecret(text string) (*Topology, string, error) {
 	if !t.HasBrokerSecret() {
 		return t, text, nil
 	}
-	text = brokerAddress.ReplaceAllStringFunc(text, withoutSecret)
+	text = brokerAddress().ReplaceAllStringFunc(text, withoutSecret)
 	same := *t
 	same.RabbitMQ.URL, same.NATS.URL = withoutSecret(t.RabbitMQ.URL), withoutSecret(t.NATS.URL)
 	got, err := ParseAt(t.File, []byte(text))

@@ -2,7 +2,8 @@ package topology
 
 import (
 	"fmt"
-	"regexp"
+
+	"posta.dev/posta/internal/lazy"
 )
 
 // checker checks a decoded file. It checks nothing twice. It checks nothing about a setting that could not be read: the zero value of such
@@ -32,12 +33,12 @@ func (c *checker) fail(path, instead, what string, args ...any) {
 }
 
 // Names become file names, DNS names, log fields and parts of each other. A name of this form needs no quoting in any of them.
-var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`)
+var nameForm = lazy.Regexp(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`)
 
 const nameRule = "write 1 to 32 of a-z, 0-9 and -, with no - at either end"
 
 func (c *checker) cluster() {
-	if !c.invalid["cluster.name"] && !nameForm.MatchString(c.t.Name) {
+	if !c.invalid["cluster.name"] && !nameForm().MatchString(c.t.Name) {
 		c.fail("cluster.name", nameRule, "name = %q is not a name", c.t.Name)
 	}
 	if !c.invalid["cluster.data"] && c.t.data == "" {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"net/netip"
 	"path"
-	"regexp"
 	"strings"
-	"sync"
+
+	"posta.dev/posta/internal/lazy"
 )
 
 // maxSocketPath, in bytes, is the shortest limit among the supported systems: macOS has 104 with a zero at the end, Linux 108.
@@ -18,7 +18,7 @@ func (c *checker) hosts() {
 	}
 	for _, h := range c.t.Hosts {
 		at := "hosts." + h.Name
-		if !nameForm.MatchString(h.Name) {
+		if !nameForm().MatchString(h.Name) {
 			c.fail(at, nameRule, "%q is not a name for a host", h.Name)
 		}
 		c.engine(h, at)
@@ -67,10 +67,7 @@ func (c *checker) socketDir(at, key, address string) {
 		"%s = %q is not a directory for sockets", key, address)
 }
 
-// dnsForm is compiled at its first use: it is the largest expression by far, and processes on one machine do not need it.
-var dnsForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*$`)
-})
+var dnsForm = lazy.Regexp(`^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*$`)
 
 func (c *checker) tcpHost(h Host, at string) {
 	if !c.invalid[at+".address"] {
@@ -95,7 +92,7 @@ func (c *checker) tcpAddress(h Host, at string) {
 	case err == nil:
 	case strings.Contains(sample, "://"):
 		c.fail(at, `write the bare name or IP address: address = "127.0.0.1", ports = 5500`, "address = %q holds a protocol", h.Address)
-	case portForm.MatchString(sample):
+	case portForm().MatchString(sample):
 		i := strings.LastIndexByte(h.Address, ':')
 		c.fail(at, fmt.Sprintf("write address = %q and ports = %s", strings.Trim(h.Address[:i], "[]"), h.Address[i+1:]),
 			"address = %q holds a port", h.Address)
@@ -105,7 +102,7 @@ func (c *checker) tcpAddress(h Host, at string) {
 	}
 }
 
-var portForm = regexp.MustCompile(`^(\[.*\]|[^:]*):[0-9]+$`)
+var portForm = lazy.Regexp(`^(\[.*\]|[^:]*):[0-9]+$`)
 
 // reachable refuses hosts that only their own machine can dial, if other hosts are on other machines: there, 127.0.0.1 is another machine,
 // and the only symptom would be a pipeline that makes no progress. Hosts that no stage names do not count.

@@ -34,7 +34,7 @@ func (c *checker) stageName(at string, s Stage, seen map[string]int) {
 	case s.Name == "" && !given:
 		c.fail(at, `write name = "joiner" below [[stage]]`, "the stage has no name")
 	case c.invalid[at+".name"]:
-	case !nameForm.MatchString(s.Name):
+	case !nameForm().MatchString(s.Name):
 		c.fail(at+".name", nameRule, "%q is not a name for a stage", s.Name)
 	case twice:
 		c.fail(at+".name", "give each stage its own name", "stage %q is here a second time, the first is on line %d", s.Name,
@@ -51,7 +51,7 @@ func (c *checker) stageName(at string, s Stage, seen map[string]int) {
 func (c *checker) chain(at string, s Stage) {
 	_, given := c.at[at+".chain"]
 	if len(s.Chain) == 0 {
-		if !given && nameForm.MatchString(s.Name) && s.Name != medicName {
+		if !given && nameForm().MatchString(s.Name) && s.Name != medicName {
 			c.fail(at+".name", fmt.Sprintf(`write chain = ["joiner"], or another of %s`, quoteAll(words(pipeline))),
 				"stage %q has no chain, and its name is not a role", s.Name)
 		}

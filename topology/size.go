@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
+
+	"posta.dev/posta/internal/lazy"
 )
 
 // Size is a number of bytes.
@@ -18,13 +19,13 @@ const (
 	giB Size = 1 << 30
 )
 
-var sizeForm = regexp.MustCompile(`^([0-9]+) ?(B|KiB|MiB|GiB)$`)
+var sizeForm = lazy.Regexp(`^([0-9]+) ?(B|KiB|MiB|GiB)$`)
 
 var errSizeForm = errors.New(`a size is a whole number and a unit: B, KiB, MiB or GiB`)
 
 // ParseSize reads "4MiB", "256KiB", "512B". It is the inverse of Size.String.
 func ParseSize(s string) (Size, error) {
-	m := sizeForm.FindStringSubmatch(s)
+	m := sizeForm().FindStringSubmatch(s)
 	if m == nil {
 		return 0, fmt.Errorf("%q: %w", s, errSizeForm)
 	}

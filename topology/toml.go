@@ -2,9 +2,10 @@ package topology
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
+
+	"posta.dev/posta/internal/lazy"
 )
 
 // tomlString writes s as a basic TOML string. strconv.Quote was rejected: TOML has no \x and no \a.
@@ -28,11 +29,11 @@ func tomlString(s string) string {
 	return b.String()
 }
 
-var bareForm = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var bareForm = lazy.Regexp(`^[A-Za-z0-9_-]+$`)
 
 // bareKey returns a key in the form for messages: a key that needs quotes gets them, and then contains no line break.
 func bareKey(name string) string {
-	if bareForm.MatchString(name) {
+	if bareForm().MatchString(name) {
 		return name
 	}
 	return tomlString(name)

@@ -1,6 +1,9 @@
 package gen
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // calendar holds the days of some years as text.
 type calendar struct {
@@ -24,18 +27,18 @@ func (c *calendar) start(year int) int {
 }
 
 // clock holds the minutes of a day as "HH:MM", 5 bytes each.
-var clock = func() []byte {
+var clock = sync.OnceValue(func() []byte {
 	var b []byte
 	for m := range 24 * 60 {
 		b = append(b, '0'+byte(m/600), '0'+byte(m/60%10), ':', '0'+byte(m%60/10), '0'+byte(m%10))
 	}
 	return b
-}()
+})
 
 func appendTime(b []byte, c *calendar, day, second int) []byte {
 	m := second / 60
 	b = append(append(b, c.day(day)...), ' ')
-	b = append(b, clock[5*m:5*m+5]...)
+	b = append(b, clock()[5*m:5*m+5]...)
 	s := second % 60
 	return append(b, ':', '0'+byte(s/10), '0'+byte(s%10))
 }

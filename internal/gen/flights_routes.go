@@ -100,7 +100,7 @@ func (w *way) write(stops []*port, n int, r *rand.Rand) {
 			{&arrivals, portText(stops[i], n, i)}, {&departures, portText(stops[i-1], n, i-1)}, {&names, airline[0]}, {&codes, airline[1]},
 			{&equipment, planes[r.IntN(len(planes))]}, {&durations, strconv.Itoa(60 * (40 + d/8))}, {&distances, strconv.Itoa(d)},
 			{&cabins, "coach"}, {&epochs, strconv.Itoa(1655591400 + 60*r.IntN(60000))},
-			{&times, "2022-07-" + strconv.Itoa(10+r.IntN(20)) + "T" + string(clock[5*(600+10*i):5*(600+10*i)+5]) + ":00.000-04:00"},
+			{&times, "2022-07-" + strconv.Itoa(10+r.IntN(20)) + "T" + string(clock()[5*(600+10*i):5*(600+10*i)+5]) + ":00.000-04:00"},
 		} {
 			if i > 1 {
 				*l.to = append(*l.to, "||"...)

@@ -4,13 +4,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/internal/lazy"
 	"posta.dev/posta/protocol"
 )
 
@@ -62,7 +62,7 @@ func made(t types.Type) string {
 	return taken(t)[0]
 }
 
-var scaled = regexp.MustCompile(`^numeric\(\d+,(-?\d+)\)$`)
+var scaled = lazy.Regexp(`^numeric\(\d+,(-?\d+)\)$`)
 
 // takes reports whether a column takes all values of a type as they are, but for those that are too large for it: these are errors when
 // they are written.
@@ -70,7 +70,7 @@ func (c column) takes(t types.Type) bool {
 	if !slices.Contains(taken(t), c.typ) {
 		return false
 	}
-	m := scaled.FindStringSubmatch(c.digits)
+	m := scaled().FindStringSubmatch(c.digits)
 	if m == nil {
 		return true
 	}
