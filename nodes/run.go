@@ -18,6 +18,7 @@ import (
 	"posta.dev/posta/nodes/postmortem"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/shell"
+	"posta.dev/posta/rows/scratch"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/wal"
@@ -175,6 +176,7 @@ func (x *node) recover(ctx context.Context, now time.Time, again bool, analysis 
 	x.metrics.count(&cfg)
 	cfg.Core.Trace = recorder(&cfg.Core)
 	cfg.Again, cfg.Core.Watch, cfg.Core.Files = again, &x.watch, x.log
+	cfg.Core.Scratch = scratchDisk{x.log}
 	if x.cfg.Direct == nil {
 		cfg.Lost = x.lost(analysis)
 	}
@@ -188,6 +190,11 @@ func (x *node) recover(ctx context.Context, now time.Time, again bool, analysis 
 	x.beats.waiting.Store(false)
 	return x.shell.Recover(watched{x.log, ctx, x.beats}, analysis)
 }
+
+// scratchDisk makes scratch files beside a log.
+type scratchDisk struct{ log *wal.Log }
+
+func (d scratchDisk) Create() (scratch.File, error) { return d.log.NewScratch() }
 
 // clientSocket is the socket over which clients ask; see zmqx.Router.
 type clientSocket interface {

@@ -102,15 +102,17 @@ func (l *Log) DropFiles(names ...string) error {
 	return nil
 }
 
-// SweepFiles removes all files except those in keep.
+// SweepFiles removes all files except those in keep, and scratch files of this log.
 func (l *Log) SweepFiles(keep []string) error {
 	entries, err := readDir(l.fs, filepath.Join(l.dir, filesDir))
 	var names []string
+	l.mu.Lock()
 	for _, e := range entries {
-		if !slices.Contains(keep, e.Name()) {
+		if !slices.Contains(keep, e.Name()) && !l.scratch[e.Name()] {
 			names = append(names, e.Name())
 		}
 	}
+	l.mu.Unlock()
 	if err != nil {
 		return fmt.Errorf("wal: look for files in %s: %w", l.dir, err)
 	}

@@ -91,6 +91,9 @@ type Log struct {
 	failed   error          // the first error that is final (W4): nothing is written after it
 	closed   bool           // by Close: the directory may have another owner
 
+	scratches uint64          // scratch files that were made
+	scratch   map[string]bool // those that are there, by name: SweepFiles leaves them
+
 	// snapMu guards the snapshots directory. It is separate from mu so that a large snapshot does not delay appends. Taken after
 	// mu, never before it.
 	snapMu    sync.Mutex

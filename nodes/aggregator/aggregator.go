@@ -8,8 +8,8 @@
 // rows of a few buckets, merged from all runs. Pruning and pages treat it like a whole table. It is a partition of the keys, like an
 // aggregator's tables, only smaller, so the answer is the same (D1).
 //
-// Tables from which others are made (fold.Spec.From) stay here, in memory or in files. When they are complete, the analysis makes the others
-// (making.go), from one part of the keys after the other.
+// Tables from which others are made (fold.Spec.From) stay here, in memory or in files. When they are complete, the analysis makes the
+// others (making.go), from one part of the keys after the other.
 package aggregator
 
 import (

@@ -153,6 +153,7 @@ func (a *Aggregator) newMaker(st *state, table int) *maker {
 	tables, made := making.Tables()
 	for _, t := range tables {
 		t.SetMemory(st.Replica.Memory)
+		t.SetScratch(a.Scratch)
 	}
 	m := &maker{made: made}
 	where := st.queryOf(table)

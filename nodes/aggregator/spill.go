@@ -35,8 +35,9 @@ func (st *state) moves(i int) bool {
 	return !slices.ContainsFunc(st.making, func(made int) bool { return slices.Contains(st.Analysis.MadeOf(made), i) })
 }
 
-// waitShare is which part of limits.memory the rows and groups that wait for joins take, of all sessions together, before they move to files.
-// A join reads each of them once more, so to move them at limits.tables already would cost most joins of large tables time for nothing.
+// waitShare is which part of limits.memory the rows and groups that wait for joins take, of all sessions together, before they move to
+// files. A join reads each of them once more, so to move them at limits.tables already would cost most joins of large tables time for
+// nothing.
 const waitShare = 4
 
 // Excess implements role.Spiller. Of the owner whose tables take the most memory it returns the session whose tables take most. So runs are

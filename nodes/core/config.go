@@ -7,6 +7,7 @@ import (
 	"posta.dev/posta/nodes/internal/watch"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/trace"
+	"posta.dev/posta/rows/scratch"
 	"posta.dev/posta/topology"
 )
 
@@ -41,7 +42,8 @@ type Config struct {
 	// Trace records where the time of sessions goes. Nil: nothing is recorded.
 	Trace *trace.Recorder
 
-	Files role.SavedReader // what roles have saved (role.Filer); nil: they save nothing
+	Files   role.SavedReader // what roles have saved (role.Filer); nil: they save nothing
+	Scratch scratch.Disk     // where roles keep rows of a computation for which there is no memory; nil: such computations fail
 }
 
 // InEdge is an edge that leads here.

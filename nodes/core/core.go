@@ -10,6 +10,7 @@ import (
 	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/rows/scratch"
 )
 
 // Core is the state machine of one node. It is owned by one goroutine.
@@ -120,6 +121,9 @@ func New(cfg Config) (*Core, error) {
 		}
 		if s, ok := r.(role.Spiller); ok {
 			s.AttachFiles(cfg.Files)
+		}
+		if s, ok := r.(interface{ AttachScratch(scratch.Disk) }); ok { // role.Base
+			s.AttachScratch(cfg.Scratch)
 		}
 	}
 	return c, nil

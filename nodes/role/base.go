@@ -4,12 +4,19 @@ import (
 	"errors"
 
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/rows/scratch"
 	"posta.dev/posta/topology"
 )
 
 // Base has a role's name and methods that do nothing: no work when a session opens, flushes or ends, and no state of its own. A role embeds
 // Base and overrides the methods that it needs.
-type Base struct{ Role topology.Role }
+type Base struct {
+	Role    topology.Role
+	Scratch scratch.Disk // where long computations keep rows for which there is no memory; nil: nowhere
+}
+
+// AttachScratch sets Scratch. The core calls it once, before anything else.
+func (b *Base) AttachScratch(d scratch.Disk) { b.Scratch = d }
 
 // Name implements Role.
 func (b Base) Name() string { return string(b.Role) }

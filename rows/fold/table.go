@@ -5,6 +5,7 @@ import (
 
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/progress"
+	"posta.dev/posta/rows/scratch"
 )
 
 // Table holds rows of aggregates by key.
@@ -33,6 +34,7 @@ type Table struct {
 	pause    func()         // see SetPause; nil if no other session can wait
 	bound    int            // see SetBound; 0: none
 	memory   int            // see SetMemory; 0: none
+	disk     scratch.Disk   // see SetScratch
 }
 
 // mode says what a table does with the key of a row that is added or merged.
@@ -109,6 +111,12 @@ func (t *Table) SetMemory(bytes int) { t.memory = bytes }
 
 // Memory returns what SetMemory said; 0: there is no limit.
 func (t *Table) Memory() int { return t.memory }
+
+// SetScratch says where a Reduce or a Finish that reads the table keeps rows for which there is no memory.
+func (t *Table) SetScratch(d scratch.Disk) { t.disk = d }
+
+// Scratch returns what SetScratch said; nil: nowhere.
+func (t *Table) Scratch() scratch.Disk { return t.disk }
 
 // Pause gives other sessions a turn, and marks progress (N9). A Reduce or a Prune calls it every few thousand rows that it handles without
 // methods of a table, for example in its own sort.

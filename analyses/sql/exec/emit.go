@@ -12,12 +12,12 @@ import (
 
 // emitRows emits the answer. BIGINT, DOUBLE and BOOLEAN stay as they are, NULL becomes nil, and all other types become text.
 func emitRows(fields []plan.Field, rows *operators.Batch, emit func(row ...any)) error {
-	for i := range rows.N {
+	for _, i := range rows.Sel {
 		row := make([]any, len(fields))
 		for c, f := range fields {
 			v := rows.Columns[c]
-			if !v.IsNull(int32(i)) {
-				row[c] = Cell(v, int32(i), f.Type)
+			if !v.IsNull(i) {
+				row[c] = Cell(v, i, f.Type)
 			}
 		}
 		emit(row...)
@@ -38,8 +38,8 @@ func Cell(v *eval.Vector, row int32, t types.Type) any {
 // UTF-8.
 func emitPass(rows *operators.Batch, emit func(row ...any)) {
 	var b []byte
-	for i := range rows.N {
-		b = values.Append(b[:0], rows.Columns[0], int32(i), false)
+	for _, i := range rows.Sel {
+		b = values.Append(b[:0], rows.Columns[0], i, false)
 		emit(hex.EncodeToString(b))
 	}
 }

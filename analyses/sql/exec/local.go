@@ -20,9 +20,11 @@ func (nothing) Read(n plan.Node, _ func(*operators.Batch) error) error {
 func Local(text string, root plan.Node) (answer [][]any, err error) {
 	s := &Fragments{Text: text}
 	x := operators.New(nothing{}, TailBytes, root)
-	rows, err := x.Run(root)
+	err = x.Each(root, func(rows *operators.Batch) error {
+		return emitRows(root.Fields(), rows, func(row ...any) { answer = append(answer, row) })
+	})
 	if err != nil {
 		return nil, Shown(text, s.located(err))
 	}
-	return answer, emitRows(root.Fields(), rows, func(row ...any) { answer = append(answer, row) })
+	return answer, nil
 }

@@ -192,7 +192,9 @@ func (s *Fragments) FinishPart(table int, tables []*fold.Table, full func()) err
 	most := withinMemory(partBytes, t.Memory())
 	w.meter.Limit(t.Memory())
 	x := operators.New(PartSource{r, tables}, int64(most), r.Base)
+	defer x.Close()
 	x.SetPause(t.Pause)
+	x.SetScratch(t.Scratch())
 	x.Limit(t.Memory())
 	settled := 0
 	err := x.Each(r.Base, func(b *operators.Batch) error {

@@ -93,19 +93,20 @@ func (s *Fragments) Reduce(r *Root, tables []*fold.Table, emit func(row ...any))
 		most = withinMemory(TailBytes, memory)
 	}
 	x := operators.New(src, int64(most), r.Plan)
+	defer x.Close()
 	if len(tables) > 0 {
 		x.SetPause(tables[0].Pause)
+		x.SetScratch(tables[0].Scratch())
 		x.Limit(memory)
 	}
-	rows, err := x.Run(r.Plan)
-	if err != nil {
-		return lowered(s.located(err), most, TailBytes)
-	}
-	if r.Pass {
-		emitPass(rows, emit)
-		return nil
-	}
-	return emitRows(r.Plan.Fields(), rows, emit)
+	err := x.Each(r.Plan, func(rows *operators.Batch) error {
+		if r.Pass {
+			emitPass(rows, emit)
+			return nil
+		}
+		return emitRows(r.Plan.Fields(), rows, emit)
+	})
+	return lowered(s.located(err), most, TailBytes)
 }
 
 // lowered names limits.memory in an error about memory if that has lowered the bound.

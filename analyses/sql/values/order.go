@@ -82,8 +82,11 @@ type Key struct {
 	Desc, NullsFirst bool
 }
 
-func (k *Key) compare(i, j int32) int {
-	in, jn := k.V.IsNull(i), k.V.IsNull(j)
+func (k *Key) compare(i, j int32) int { return k.Against(i, k.V, j) }
+
+// Against compares a value of the key with a value of another vector of its type.
+func (k *Key) Against(i int32, v *eval.Vector, j int32) int {
+	in, jn := k.V.IsNull(i), v.IsNull(j)
 	if in || jn {
 		switch {
 		case in && jn:
@@ -93,7 +96,7 @@ func (k *Key) compare(i, j int32) int {
 		}
 		return 1
 	}
-	c := Compare(k.V, i, k.V, j)
+	c := Compare(k.V, i, v, j)
 	if k.Desc {
 		return -c
 	}

@@ -167,7 +167,7 @@ func (r *Reducer) Work(id session.ID) (bool, error) {
 		return false, nil
 	}
 	if st.task == nil {
-		st.task, st.made = st.begin(st.due[0]), 0
+		st.task, st.made = r.begin(st, st.due[0]), 0
 	}
 	result, done, err := st.task.Slice()
 	switch {
@@ -194,7 +194,7 @@ const (
 func result(kind byte, p protocol.Part) []byte { return appendPart([]byte{kind}, p) }
 
 // begin returns the computation of a query. The query's tables no longer change.
-func (st *state) begin(q int) *role.Task {
+func (r *Reducer) begin(st *state, q int) *role.Task {
 	switch {
 	case q == len(st.Analysis.Queries):
 		return role.NewTask(nil, st.rejected)
@@ -205,6 +205,7 @@ func (st *state) begin(q int) *role.Task {
 	for _, name := range st.Analysis.Queries[q].Tables {
 		t := st.tables[st.Analysis.TableIndex(name)]
 		t.SetMemory(st.Replica.Memory)
+		t.SetScratch(r.Scratch)
 		tables = append(tables, t)
 	}
 	return role.NewTask(tables, func(put func([]byte)) error { return st.answer(q, tables, put) })

@@ -7,9 +7,10 @@
 //
 // # How
 //
-// Rows go from node to node in batches. A Filter, a Project and a Limit pass on what they get, and an Aggregation keeps its groups. A node
-// that must see all its rows first (Sort, Windows, the right side of a Join) keeps these. What is kept is counted, and more than the limit
-// is an error, [ErrMemory]. A node that several others read is computed once and kept.
+// Rows go from node to node in batches. A Filter, a Project and a Limit pass on what they get, and an Aggregation keeps its groups. A
+// node that must see all its rows first (Sort, Windows, the right side of a Join) keeps these. What is kept is counted. Beyond the limit,
+// rows move to files if there is a place for them ([Executor.SetScratch]); what cannot move, and everything without such a place, is an
+// error, [ErrMemory]. A node that several others read is computed once and kept.
 //
 // # Order
 //
@@ -23,5 +24,5 @@
 // A value that cannot be computed fails the statement with a [values.Error]. It has the place in the statement and, if rows come straight
 // from a table, the file and the line. If several rows fail, it is the error of the first.
 //
-// The package does no I/O, reads no clock and starts no goroutine.
+// The package reads no clock and starts no goroutine, and its only I/O is that of the files for rows.
 package operators

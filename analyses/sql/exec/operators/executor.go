@@ -7,6 +7,7 @@ import (
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/rows/progress"
+	"posta.dev/posta/rows/scratch"
 )
 
 // Batch is some rows of a node on their way from one operator to the next: those in Sel.
@@ -33,25 +34,41 @@ var ErrMemory = errors.New("too many rows to keep in memory")
 
 // Executor computes the rows of plans over one source.
 type Executor struct {
-	source      Source
-	limit, held int64
-	uses        map[plan.Node]int
-	shared      map[plan.Node]*store
-	subqueries  map[*plan.Subquery]*subquery
-	rows        counting
-	pause       func() // see SetPause
-	meter       *eval.Meter
+	source     Source
+	limit      int64
+	fixed      int64          // bound on what cannot move to files, if something can
+	held, soft int64          // what is kept, and what of it can move to files
+	disk       scratch.Disk   // nil: nothing moves
+	files      map[*file]bool // that exist
+	keepers    int            // nodes that keep rows
+	uses       map[plan.Node]int
+	shared     map[plan.Node]*shelf
+	subqueries map[*plan.Subquery]*subquery
+	rows       counting
+	pause      func() // see SetPause
+	meter      *eval.Meter
 }
 
 // New makes an executor for plans, which may share nodes. It may keep at most limit bytes.
 func New(source Source, limit int64, plans ...plan.Node) *Executor {
-	x := &Executor{source: source, limit: limit, uses: map[plan.Node]int{}, shared: map[plan.Node]*store{},
-		subqueries: map[*plan.Subquery]*subquery{}, pause: progress.Mark, meter: eval.NewMeter()}
+	x := &Executor{source: source, limit: limit, fixed: limit, uses: map[plan.Node]int{}, shared: map[plan.Node]*shelf{},
+		files: map[*file]bool{}, subqueries: map[*plan.Subquery]*subquery{}, pause: progress.Mark, meter: eval.NewMeter()}
 	exprs := map[plan.Expr]bool{}
 	for _, p := range plans {
 		x.count(p, exprs)
 	}
 	return x
+}
+
+// Close removes the files that are left: those of nodes that others share, and all of them if the executor has been stopped in the middle
+// of its work. The executor must not be used afterwards.
+func (x *Executor) Close() {
+	for _, s := range x.shared {
+		s.release()
+	}
+	for f := range x.files {
+		f.remove()
+	}
 }
 
 // SetPause makes the executor call pause every few thousand rows, instead of making a mark (N9), so that other sessions get a
@@ -66,6 +83,7 @@ func (x *Executor) count(n plan.Node, exprs map[plan.Expr]bool) {
 	if x.uses[n]++; x.uses[n] > 1 || x.source.Has(n) {
 		return
 	}
+	x.keeps(n)
 	for _, e := range plan.Exprs(n) {
 		x.countExpr(e, exprs)
 	}
@@ -102,10 +120,16 @@ func (x *Executor) Each(root plan.Node, yield func(b *Batch) error) error {
 	return x.stream(root, yield)
 }
 
-// hold counts bytes that are kept from now on.
+// hold counts bytes that are kept from now on, and cannot move to files.
 func (x *Executor) hold(bytes int64) error {
-	if x.held += bytes; x.held > x.limit {
+	x.held += bytes
+	if x.disk == nil && x.held > x.limit {
 		return fmt.Errorf("%w: more than %d MiB; narrow the rows by WHERE, or group them first", ErrMemory, x.limit>>20)
+	}
+	if x.disk != nil && x.held-x.soft > x.fixed {
+		return fmt.Errorf("%w: more than %d MiB that cannot move to files, which are the rows of one window, the groups of an aggregation with "+
+			"their aggregates, or the values of a query in an expression; narrow the rows by WHERE, or make windows and groups smaller",
+			ErrMemory, x.fixed>>20)
 	}
 	return nil
 }
@@ -114,16 +138,24 @@ func (x *Executor) hold(bytes int64) error {
 type counted struct {
 	x     *Executor
 	bytes int64
+	soft  bool // it moves to files when it is full
 }
 
 // hold counts bytes that are kept from now on.
 func (c *counted) hold(bytes int64) error {
 	c.bytes += bytes
+	if c.soft && c.x.disk != nil {
+		c.x.held, c.x.soft = c.x.held+bytes, c.x.soft+bytes
+		return nil
+	}
 	return c.x.hold(bytes)
 }
 
 // release stops counting what is kept.
 func (c *counted) release() {
+	if c.soft && c.x.disk != nil {
+		c.x.soft -= c.bytes
+	}
 	c.x.held -= c.bytes
 	c.bytes = 0
 }

@@ -24,6 +24,7 @@ var update = flag.Bool("update", false, "rewrite the expected answers")
 type world struct {
 	tables []plan.Table
 	source *Tables
+	files  int // that were made to keep rows
 }
 
 // parseTable reads a table: its name and columns, then one row per line, with values separated by |. Line i of a table t is line i of
@@ -126,13 +127,31 @@ func (w *world) plan(text string) (plan.Node, error) {
 
 // answer runs a statement, and writes its rows in the form of tables.
 func (w *world) answer(text string, batch int) string {
+	return w.answerWithin(text, batch, func(plan plan.Node) *Executor { return New(w.source, 16<<20, plan) })
+}
+
+// answerWithin runs a statement on an executor.
+func (w *world) answerWithin(text string, batch int, on func(plan plan.Node) *Executor) string {
 	plan, err := w.plan(text)
 	if err != nil {
 		return err.Error()
 	}
 	w.source.Batch = batch
-	x := New(w.source, 16<<20, plan)
-	rows, err := x.Run(plan)
+	x := on(plan)
+	defer x.Close()
+	var b strings.Builder
+	err = x.Each(plan, func(rows *Batch) error {
+		for _, i := range rows.Sel {
+			for k, f := range plan.Fields() {
+				if k > 0 {
+					b.WriteByte('|')
+				}
+				b.WriteString(show(rows.Columns[k], i, f.Type))
+			}
+			b.WriteByte('\n')
+		}
+		return nil
+	})
 	if err != nil {
 		e := (*values.Error)(nil)
 		if errors.As(err, &e) {
@@ -140,18 +159,8 @@ func (w *world) answer(text string, batch int) string {
 		}
 		return "error: " + err.Error()
 	}
-	if rows.N == 0 {
+	if b.Len() == 0 {
 		return "(no rows)"
-	}
-	var b strings.Builder
-	for i := range int32(rows.N) {
-		for k, f := range plan.Fields() {
-			if k > 0 {
-				b.WriteByte('|')
-			}
-			b.WriteString(show(rows.Columns[k], i, f.Type))
-		}
-		b.WriteByte('\n')
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -190,6 +199,9 @@ func golden(t *testing.T, path string) {
 		for batch := 1; batch < 4; batch++ {
 			if small := w.answer(text, batch); small != got {
 				t.Errorf("%s\n in batches of %d\n%s\n in one\n%s", text, batch, small, got)
+			}
+			if moved := w.moved(t, text, batch, 1); moved != got {
+				t.Errorf("%s\n in files, from batches of %d\n%s\n in memory\n%s", text, batch, moved, got)
 			}
 		}
 		out.WriteString(text + "\n----\n" + got + "\n\n")

@@ -72,7 +72,7 @@ func (k *intKeys) none(row int) bool {
 
 // partners builds the table of a join whose right rows have these keys, and the chains of its rows.
 func (k *intKeys) partners(j *join) error {
-	p := &intPartners{low: k.low, counted: counted{x: k.x}}
+	p := &intPartners{low: k.low, counted: counted{x: k.x, soft: k.soft}}
 	j.ints = p
 	if !k.some {
 		return nil

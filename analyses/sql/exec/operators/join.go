@@ -28,6 +28,9 @@ type join struct {
 	repeats      bool                                      // some rows have the same key
 	rightMatched []bool                                    // nil unless the join is RIGHT or FULL
 	pairs        func(b *Batch, left, right []int32) error // replaces to, if it is set
+	alone        func(b *Batch, right []int32) error       // takes the right rows without a partner in place of to, if it is set
+	failedAt     int32                                     // the left row of the pair for which the condition failed
+	grace        *grace                                    // takes both sides if the right one does not fit the memory
 	wanted       []bool                                    // columns that are passed on; nil: all
 
 	// State of the left batch:
@@ -47,6 +50,9 @@ func (x *Executor) join(n *plan.Join, to sink) error {
 		return err
 	}
 	defer j.release()
+	if j.grace != nil {
+		return j.grace.end(x.stream(n.L, j.grace.addLeft))
+	}
 	if err := x.stream(n.L, j.probe); err != nil {
 		return err
 	}
@@ -61,7 +67,10 @@ func (j *join) release() {
 	if j.ints != nil {
 		j.ints.release()
 	}
-	j.right.release()
+	if j.right != nil {
+		j.right.release()
+	}
+	j.grace.release()
 }
 
 // partner returns the first row of the right side that has the same key as a row, -1 if there is none.
@@ -106,41 +115,93 @@ func (j *join) compile() (err error) {
 	return err
 }
 
-// build keeps the right side, and chains its rows with equal keys in their order.
+// build keeps the right side.
 func (j *join) build() error {
+	programs, err := j.rightKeys()
+	if err != nil {
+		return err
+	}
+	k := j.newKeeping(programs)
+	defer k.release()
+	err = j.x.stream(j.n.R, func(b *Batch) error {
+		if j.grace != nil {
+			return j.grace.addRight(b)
+		}
+		if err := k.add(b); err != nil || j.to == nil || !k.full() {
+			return err
+		}
+		k.release()
+		return j.divide(programs)
+	})
+	if err != nil || j.grace != nil {
+		return err
+	}
+	return k.close()
+}
+
+func (j *join) rightKeys() ([]*eval.Program, error) {
 	var keys []plan.Expr
 	for _, p := range j.n.Equal {
 		keys = append(keys, p[1])
 	}
-	programs, err := j.x.compileAll(keys, plan.LayoutOf(j.n.R.Fields()))
-	if err != nil {
-		return err
-	}
+	return j.x.compileAll(keys, plan.LayoutOf(j.n.R.Fields()))
+}
+
+// keeping adds rows to the right side of a join, and chains those with equal keys in their order.
+type keeping struct {
+	j        *join
+	programs []*eval.Program
+	chain    chaining
+	ints     *intKeys // nil unless the key is one integer
+}
+
+func (j *join) newKeeping(programs []*eval.Program) *keeping {
+	j.index.soft = true
 	j.right = j.x.keep(j.n.R.Fields(), j.reads())
-	chain := chaining{j: j}
-	take := chain.add
-	var ints *intKeys
+	j.right.soft = true
+	k := &keeping{j: j, programs: programs, chain: chaining{j: j}}
 	if p := j.n.Equal; len(p) == 1 && values.IsInteger(p[0][0].Type().Kind) && p[0][0].Type() == p[0][1].Type() {
-		ints = &intKeys{counted: counted{x: j.x}}
-		defer ints.release()
-		take = ints.add
+		k.ints = &intKeys{counted: counted{x: j.x, soft: true}}
 	}
-	err = j.x.stream(j.n.R, func(b *Batch) error {
-		values, failed := evalAll(programs, b)
-		if failed != nil {
-			return failed
-		}
-		if err := j.right.add(b); err != nil {
-			return err
-		}
-		return take(values, b.Sel)
-	})
-	if err != nil {
+	return k
+}
+
+// release drops what is needed only until the right side is complete.
+func (k *keeping) release() {
+	if k.ints != nil {
+		k.ints.release()
+	}
+}
+
+func (k *keeping) add(b *Batch) error {
+	values, failed := evalAll(k.programs, b)
+	if failed != nil {
+		return failed
+	}
+	if err := k.j.right.add(b); err != nil {
 		return err
 	}
+	if k.ints != nil {
+		return k.ints.add(values, b.Sel)
+	}
+	return k.chain.add(values, b.Sel)
+}
+
+// full reports whether the right side should move to files.
+func (k *keeping) full() bool {
+	all := counted{x: k.j.x, bytes: k.j.right.bytes + k.j.index.bytes}
+	if k.ints != nil {
+		all.bytes += k.ints.bytes
+	}
+	return all.full()
+}
+
+// close ends the right side.
+func (k *keeping) close() error {
+	j := k.j
 	j.right.close()
-	if ints != nil {
-		if err := ints.partners(j); err != nil {
+	if k.ints != nil {
+		if err := k.ints.partners(j); err != nil {
 			return err
 		}
 	}
@@ -387,6 +448,7 @@ func (j *join) dropByRest() (computed bool, failed error) {
 	}
 	if failed != nil && len(both.Sel) < len(sel) {
 		end := sel[len(both.Sel)]
+		j.failedAt = j.lrows[end]
 		j.lrows, j.rrows = j.lrows[:end], j.rrows[:end]
 	}
 	kept := 0
@@ -463,7 +525,13 @@ func (j *join) unmatchedRight() error {
 				out.Columns = append(out.Columns, c.gather(part, nil))
 			}
 		}
-		if err := j.to(out); err != nil {
+		var err error
+		if j.alone != nil {
+			err = j.alone(out, part)
+		} else {
+			err = j.to(out)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -3,11 +3,11 @@ package operators
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/plan"
-	"posta.dev/posta/analyses/sql/values"
 )
 
 // enough is returned by a sink that needs no more rows. Each sink returns its own pointer.
@@ -33,8 +33,9 @@ func (x *Executor) stream(n plan.Node, take sink) error {
 	}
 	s := x.shared[n]
 	if s == nil {
-		s = x.newStore(n.Fields())
-		if err := x.compute(n, s.add); err != nil {
+		s = x.newShelf(n.Fields())
+		if err := errors.Join(x.compute(n, s.add), s.end()); err != nil {
+			s.release()
 			return err
 		}
 		x.shared[n] = s
@@ -57,7 +58,7 @@ func (x *Executor) compute(n plan.Node, to sink) error {
 	case *plan.Limit:
 		return x.limited(n, to)
 	case *plan.Sort:
-		return x.sort(n, to)
+		return x.sort(n, 0, math.MaxInt, 0, to)
 	case *plan.Aggregation:
 		return x.aggregation(n, to)
 	case *plan.Windows:
@@ -125,13 +126,8 @@ func (x *Executor) limited(n *plan.Limit, to sink) error {
 		return nil
 	}
 	if s, ok := n.Input.(*plan.Sort); ok && !x.source.Has(s) && x.uses[s] < 2 && n.Count > 0 && n.Count <= maxBest && n.Offset <= maxBest {
-		sorted, rows, err := x.sorted(s.Input, s.Keys, int(n.Count+n.Offset))
-		if err != nil {
-			return err
-		}
-		defer sorted.release()
-		lo := min(int(n.Offset), len(rows))
-		return sorted.order(rows[lo:min(lo+int(n.Count), len(rows))], to)
+		lo, hi := int(n.Offset), int(n.Offset+n.Count)
+		return x.sort(s, lo, hi, hi, to)
 	}
 	skip := n.Offset
 	behind := func(b *Batch) error {
@@ -210,67 +206,4 @@ func (x *Executor) project(n *plan.Project, to sink) error {
 		}
 		return handOn(b, values, b.Sel, failed, to)
 	})
-}
-
-func (x *Executor) sort(n *plan.Sort, to sink) error {
-	s, rows, err := x.sorted(n.Input, n.Keys, 0)
-	if err != nil {
-		return err
-	}
-	defer s.release()
-	return s.order(rows, to)
-}
-
-// sorted keeps the rows of n, and returns their order. If best is not 0, it keeps at least that many of the first rows, and drops the
-// others each time that it has kept many more.
-func (x *Executor) sorted(n plan.Node, orders []plan.Order, best int) (s *store, rows []int32, err error) {
-	programs := make([]*eval.Program, len(orders))
-	fields, at := slices.Clone(n.Fields()), plan.LayoutOf(n.Fields())
-	for i, o := range orders {
-		if programs[i], err = x.compile(o.X, at); err != nil {
-			return nil, nil, err
-		}
-		fields = append(fields, plan.Field{Type: o.X.Type()})
-	}
-	s = x.newStore(fields)
-	order := func() []int32 {
-		rows := make([]int32, s.n)
-		for i := range rows {
-			rows[i] = int32(i)
-		}
-		keys := make([]values.Key, len(orders))
-		for i, o := range orders {
-			keys[i] = values.Key{V: s.columns[len(fields)-len(orders)+i], Desc: o.Desc, NullsFirst: o.NullsFirst}
-		}
-		values.Sort(rows, keys, x.pause)
-		return rows
-	}
-	keep := func(b *Batch) error {
-		if err := s.add(b); err != nil || best == 0 || s.n < 2*best+batchRows {
-			return err
-		}
-		less := x.newStore(fields)
-		if err := s.order(order()[:best], less.add); err != nil {
-			return err
-		}
-		s.release()
-		s = less
-		return nil
-	}
-	err = x.stream(n, func(b *Batch) error {
-		values, failed := evalAll(programs, b)
-		if values == nil {
-			return failed
-		}
-		return handOn(b, append(slices.Clone(b.Columns), values...), b.Sel, failed, keep)
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := s.hold(int64(s.n) * 4); err != nil { // for the order of the rows
-		return nil, nil, err
-	}
-	rows = order()
-	s.columns = s.columns[:len(n.Fields())]
-	return s, rows, nil
 }

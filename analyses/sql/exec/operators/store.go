@@ -27,6 +27,24 @@ func (x *Executor) newStore(fields []plan.Field) *store {
 	return s
 }
 
+// newSpilling is newStore for rows that move to files when the store is full.
+func (x *Executor) newSpilling(fields []plan.Field) *store {
+	s := x.newStore(fields)
+	s.soft = true
+	return s
+}
+
+// reset drops the rows.
+func (s *store) reset() {
+	s.release()
+	s.n = 0
+	for i, c := range s.columns {
+		if c != nil {
+			s.columns[i] = &eval.Vector{Kind: c.Kind}
+		}
+	}
+}
+
 // add keeps the selected rows of a batch. A column that is nil in the batch is nil here.
 func (s *store) add(b *Batch) error {
 	if len(b.Sel) > math.MaxInt32-s.n {

@@ -43,7 +43,7 @@ func (x *Executor) windows(n *plan.Windows, to sink) error {
 	if err != nil {
 		return err
 	}
-	s := x.newStore(fields)
+	s := &windowing{x: x, width: width, fields: fields, calls: calls, rows: x.newSpilling(fields)}
 	defer s.release()
 	err = x.stream(n.Input, func(b *Batch) error {
 		values, failed := evalAll(programs, b)
@@ -55,18 +55,7 @@ func (x *Executor) windows(n *plan.Windows, to sink) error {
 	if err != nil {
 		return err
 	}
-	out := &store{counted: counted{x: x}, n: s.n, columns: slices.Clone(s.columns[:width])}
-	for i, w := range calls {
-		if err := s.hold(int64(s.n) * values.Width(n.Calls[i].T.Kind)); err != nil {
-			return err
-		}
-		v, err := w.compute(s)
-		if err != nil {
-			return err
-		}
-		out.columns = append(out.columns, v)
-	}
-	return out.stream(to)
+	return s.finish(to)
 }
 
 // guarded makes arguments NULL, without computing them, in rows that FILTER excludes.
@@ -110,7 +99,7 @@ func (w *window) compute(s *store) (*eval.Vector, error) {
 		}
 		return list
 	}
-	w.args = pick(w.argsAt)
+	w.args, w.keys = pick(w.argsAt), w.keys[:0]
 	for i, v := range pick(w.orderAt) {
 		w.keys = append(w.keys, values.Key{V: v, Desc: w.call.Order[i].Desc, NullsFirst: w.call.Order[i].NullsFirst})
 	}
