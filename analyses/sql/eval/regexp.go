@@ -12,7 +12,8 @@ import (
 type pattern struct {
 	text, options string
 	re            *regexp.Regexp
-	size          int // instructions: a text takes at most that many steps for each of its bytes
+	walk          *walker // finds the first match of most texts; nil: re has to
+	size          int     // instructions: a text takes at most that many steps for each of its bytes
 	global        bool
 	err           error
 }
@@ -57,10 +58,29 @@ func (k *function) of(text, options string) *pattern {
 		return p
 	}
 	p.size = instructions(text)
+	p.walk = newWalker(text)
 	if steps := compileSteps * p.size; !k.made.work(steps) {
 		p.err = errors.New(k.made.tooSlow(k.name, fmt.Sprintf("a pattern of %d instructions", p.size), steps))
 	}
 	return p
+}
+
+// first returns the bounds of the first match and of its groups, nil if there is none. They are valid until the next call.
+func (p *pattern) first(s string) []int {
+	if p.walk != nil {
+		if bounds, ok := p.walk.first(s); ok {
+			return bounds
+		}
+	}
+	return p.re.FindStringSubmatchIndex(s)
+}
+
+// matches reports whether there is a match.
+func (p *pattern) matches(s string) bool {
+	if p.walk != nil {
+		return p.first(s) != nil
+	}
+	return p.re.MatchString(s)
 }
 
 const (
@@ -107,7 +127,7 @@ func regexpMatches(k *function, args []*Vector, sel []int32) (int32, string) {
 		if why := k.match(p, args[0].Texts[i]); why != "" {
 			return i, why
 		}
-		k.out.Bools[i] = p.re.MatchString(args[0].Texts[i])
+		k.out.Bools[i] = p.matches(args[0].Texts[i])
 	}
 	return ok, ""
 }
@@ -120,7 +140,7 @@ func matchesWhole(not bool) kernel {
 			if why := k.match(p, args[0].Texts[i]); why != "" {
 				return i, why
 			}
-			k.out.Bools[i] = p.re.MatchString(args[0].Texts[i]) != not
+			k.out.Bools[i] = p.matches(args[0].Texts[i]) != not
 		}
 		return ok, ""
 	}
@@ -151,9 +171,13 @@ func (k *function) replaced(p *pattern, s, with string) (out, why string) {
 	if to.most() > p.re.NumSubexp() { // like RE2, leave the text as it is
 		return s, k.room(len(s))
 	}
-	most, before := 1, k.made.held
-	if p.global {
-		most = -1
+	before := k.made.held
+	var matches [][]int
+	if !p.global {
+		if m := p.first(s); m != nil {
+			matches = append(to.one[:0], m)
+		}
+	} else {
 		if len(s) > fewMatches {
 			n := 0
 			p.re.ReplaceAllStringFunc(s, func(string) string { n++; return "" })
@@ -161,8 +185,8 @@ func (k *function) replaced(p *pattern, s, with string) (out, why string) {
 				return "", why
 			}
 		}
+		matches = p.re.FindAllStringSubmatchIndex(s, -1)
 	}
-	matches := p.re.FindAllStringSubmatchIndex(s, most)
 	if steps := (1 + len(with)/16) * len(matches); !k.made.work(steps) {
 		return "", k.made.tooSlow(k.name, fmt.Sprintf("a replacement of %d bytes for %d matches", len(with), len(matches)), steps)
 	}
@@ -175,6 +199,12 @@ func (k *function) replaced(p *pattern, s, with string) (out, why string) {
 	k.made.to(before)
 	if why := k.text(size); why != "" {
 		return "", why
+	}
+	if len(matches) == 0 {
+		return s, ""
+	}
+	if m := matches[0]; to.whole > 0 && m[0] == 0 && m[1] == len(s) && m[2*to.whole] >= 0 {
+		return s[m[2*to.whole]:m[2*to.whole+1]], ""
 	}
 	b, at := make([]byte, 0, size), 0
 	for _, m := range matches {
@@ -192,11 +222,16 @@ type replacement struct {
 	with   string
 	plain  int     // bytes of its texts
 	groups [10]int // how often it has each group
+	whole  int     // the group that it consists of; 0 if there is more
+	one    [1][]int
 }
 
 func parseReplacement(with string) *replacement {
 	r := &replacement{with: with}
 	r.each(func(text string) { r.plain += len(text) }, func(group int) { r.groups[group]++ })
+	if r.plain == 0 && len(with) == 2 {
+		r.whole = r.most()
+	}
 	return r
 }
 
@@ -260,7 +295,7 @@ func regexpExtract(k *function, args []*Vector, sel []int32) (int32, string) {
 			return i, fmt.Sprintf("the pattern %q has no group %d", p.text, group)
 		}
 		k.out.Texts[i] = ""
-		if m := p.re.FindStringSubmatchIndex(args[0].Texts[i]); m != nil && m[2*group] >= 0 {
+		if m := p.first(args[0].Texts[i]); m != nil && m[2*group] >= 0 {
 			k.out.Texts[i] = args[0].Texts[i][m[2*group]:m[2*group+1]]
 		}
 	}
