@@ -87,6 +87,13 @@ type Saturated interface {
 	Saturate(group int32) (value int64, exceeds bool)
 }
 
+// Summed is a state that adds up integers of any amount.
+type Summed interface {
+	State
+	// AddSums adds, for each group, so many numbers that have a sum, each made larger by a constant.
+	AddSums(sums, counts []int64, by int64)
+}
+
 // alone is embedded in states that do not travel.
 type alone struct{}
 

@@ -70,6 +70,14 @@ func (s *intSums) Add(r *Rows) (int64, error) {
 	return 0, nil
 }
 
+// AddSums implements Summed. A sum with its constants has to fit into 64 bits.
+func (s *intSums) AddSums(sums, counts []int64, by int64) {
+	for g, n := range counts {
+		s.add(int32(g), sums[g]+n*by)
+		s.n[g] += n
+	}
+}
+
 func (s *intSums) Remove(r *Rows) {
 	v := r.Args[0]
 	sel, groups, counts := s.of(r, v)

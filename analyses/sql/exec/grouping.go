@@ -27,6 +27,9 @@ func (w *worker) runKeys(b *operators.Batch) error {
 func (w *worker) group(tables []*fold.Table, b *operators.Batch) error {
 	t, apart := tables[0], tables[1:]
 	w.into, w.whole = w.into[:0], true
+	for _, s := range w.sums {
+		s.known = false
+	}
 	err := b.Pieces(func(b *operators.Batch) error {
 		w.whole = w.whole && len(w.into) == 0
 		if err := w.runKeys(b); err != nil {
@@ -51,7 +54,7 @@ func (w *worker) group(tables []*fold.Table, b *operators.Batch) error {
 		if x.distinct {
 			own, apart = apart[0], apart[1:]
 		}
-		if len(rows.Sel) == 0 {
+		if len(rows.Sel) == 0 || w.addShifted(a, t, b) {
 			continue
 		}
 		err := rows.Pieces(func(piece *operators.Batch) error {

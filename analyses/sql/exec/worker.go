@@ -26,6 +26,10 @@ type worker struct {
 	states []aggregate.State // by aggregate: what was added since the last settle
 	in     []aggregate.Rows  // by aggregate
 	held   []int64           // by aggregate, how many bytes its state has beside its groups
+
+	shifted []shifted // by aggregate
+	sums    []*sums   // of shifted
+
 	orders []*eval.Program
 	cache  eval.KeyCache
 	vector []*eval.Vector // the values of keys
@@ -138,6 +142,7 @@ func (w *worker) prepareEnd(program func(plan.Expr) *eval.Program) {
 			w.args, w.filter = append(w.args, args), append(w.filter, filter)
 			w.in, w.states = append(w.in, in), append(w.states, x.state())
 		}
+		w.shift(program)
 	}
 	if l.Keep == KeepParts {
 		for _, k := range l.Parts {
