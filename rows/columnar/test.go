@@ -2,8 +2,8 @@ package columnar
 
 import "posta.dev/posta/rows/csv"
 
-// Test is a condition on the values of one column. Rows that fail it do not count, whatever their other columns have, and nothing is lost if
-// these are NULL. So a format that can read one column without the others tests its values first, and reads of the others only what the
+// Test is a condition on the values of one column. Rows that fail it do not count, whatever their other columns have, and nothing is lost
+// if these are NULL. So a format that can read one column without the others tests its values first, and reads of the others only what the
 // rows that pass have (late materialisation). A test never fails for a value, and a row that fails it may be sent all the same.
 type Test struct {
 	Column int  // index among the columns that are needed

@@ -28,6 +28,9 @@ const maxTexts = 16
 // Any returns the range that excludes only NULL.
 func Any() *Range { return &Range{high: math.MaxUint64} }
 
+// Everything reports whether only NULL is excluded.
+func (w *Range) Everything() bool { return w.low == 0 && w.high == math.MaxUint64 && w.texts == nil }
+
 // Number reports whether a number is in bounds.
 func (w *Range) Number(s uint64) bool { return w == nil || w.low <= s && s <= w.high }
 

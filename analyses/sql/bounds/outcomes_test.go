@@ -61,15 +61,16 @@ func drawnCondition(r *rand.Rand, column *plan.Column, draw func() any, depth in
 	return call(op, column, constant())
 }
 
-// TestOutcomesCoverWhatConditionsAre: whatever values some rows have, a condition is true or false for one of them only if Outcomes says so.
-// Where the ends of the values are known and they are few, it also says no more than that, most of the time.
+// TestOutcomesCoverWhatConditionsAre: whatever values some rows have, a condition is true or false for one of them only if Outcomes says
+// so. Where the ends of the values are known and they are few, it also says no more than that, most of the time.
 func TestOutcomesCoverWhatConditionsAre(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 1))
 	words := []string{"", "a", "ab", "abc", "abd", "b", "ba", "é", "éa", "a%", "a_", strings.Repeat("a", 20)}
 	excluded, sharp := 0, 0
 	const rounds = 60_000
 	for range rounds {
-		of := []types.Type{types.Of(types.BigInt), types.DecimalOf(9, 2), types.Of(types.Date), types.Of(types.Text), types.Of(types.Double)}[r.IntN(5)]
+		of := []types.Type{types.Of(types.BigInt), types.DecimalOf(9, 2), types.Of(types.Date), types.Of(types.Text),
+			types.Of(types.Double)}[r.IntN(5)]
 		draw := func() any {
 			switch of.Kind {
 			case types.Text:

@@ -145,6 +145,10 @@ func (x *columnReader) markNulls(r *fieldReader, rows []int32) {
 // textsWithin implements runFields.
 func (x *columnReader) textsWithin(i int, rows []int32) []int32 {
 	r, run, kept := &x.readers[i], x.run, x.kept[:0]
+	if r.within.Everything() && run.Nulls(r.column, rows) == nil {
+		x.kept = everyRow(kept, len(rows))
+		return x.kept
+	}
 	if _, ok := run.Dictionary(r.column); ok {
 		within := x.words[i].within
 		for k, code := range run.Codes(r.column, rows) {

@@ -25,8 +25,8 @@ type Condition struct {
 // Conditions has what WHERE says of single columns, by their places in the table. It holds for all rows that count.
 type Conditions map[int]*Condition
 
-// Add adds the parts of a condition that read one column each. It reports whether later conditions may be added, too. They may not if a part
-// may fail for a row that they would exclude.
+// Add adds the parts of a condition that read one column each. It reports whether later conditions may be added, too. They may not if a
+// part may fail for a row that they would exclude.
 func (all *Conditions) Add(cond plan.Expr, at plan.Layout, usable func(place int) bool) (more bool) {
 	for _, part := range plan.Conjuncts(cond) {
 		if !plan.Pushable(part) {
@@ -93,8 +93,8 @@ func (s *Scan) tests() (all []columnar.Test) {
 	return all
 }
 
-// within returns the bounds by which a parser skips rows, nil if there are none for a column. Where the formats that know the tests send NULL
-// for values of rows that do not count, and NULL is excluded, it says that any value is within bounds, which NULL is not.
+// within returns the bounds by which a parser skips rows, nil if there are none for a column. Where the formats that know the tests send
+// NULL for values of rows that do not count, and NULL is excluded, it says that any value is within bounds, which NULL is not.
 func (s *Scan) within(i int) *bounds.Range {
 	if w := s.Within[i]; w != nil {
 		return w

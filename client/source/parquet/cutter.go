@@ -292,7 +292,8 @@ func (c *Cutter) pass(gap int64, enough int) bool {
 		c.leaveOut(gap)
 		c.line = uint64(c.Done) + 2
 		return true
-	case c.filter == nil || !c.filter.nulls || gap >= gapRows || int(gap)*c.fields*sizeOfNull > enough-w.Size() || int(gap) > columnar.MaxRows-w.Rows():
+	case c.filter == nil || !c.filter.nulls || gap >= gapRows || int(gap)*c.fields*sizeOfNull > enough-w.Size() ||
+		int(gap) > columnar.MaxRows-w.Rows():
 		return false
 	default:
 		for i := range c.fields {
@@ -316,12 +317,16 @@ func (c *Cutter) takeSome(most int64, room int) (n int, err error) {
 	if n, err = c.atOnce(int(min(takeRows, most, int64(columnar.MaxRows-w.Rows()))), room); err != nil {
 		return 0, err
 	}
-	for i, column := range c.columns {
-		var keep *kept
-		if f := c.filter; f != nil {
-			keep = &c.keep
-			keep.rows, keep.at = &f.keep, int(c.row()-f.from)
+	var keep *kept
+	at := 0
+	if f := c.filter; f != nil {
+		at = int(c.row() - f.from)
+		if f.keep.ones(at, at+n) < n {
+			keep, c.keep.rows = &c.keep, &f.keep
 		}
+	}
+	for i, column := range c.columns {
+		c.keep.at = at
 		if err := column.take(n, w.Column(i), keep); err != nil {
 			return 0, err
 		}

@@ -15,10 +15,15 @@ import (
 // Rows are tested in blocks of takeRows, counted from the beginning of the row group. So which rows pass does not depend on chunks.
 type filter struct {
 	tests  []*tested
-	nulls  bool // rows that do not pass may be cut as NULLs, because NULL fails one of the tests; otherwise they are left out or cut whole
+	nulls  bool // rows that do not pass may be cut as NULLs, because NULL fails a test
 	memory *budget
 	rows   int64  // of the row group
 	out    []span // rows that the page index excludes
+
+	trial int64 // after how many rows it is judged whether the tests are worth their time
+	tried int64 // rows of the row group that were tested
+	words int64 // how many times 64 of these have a row that passed
+	off   bool  // the tests are not worth their time in this row group
 
 	from, to int64 // the rows of the block
 	keep     mask  // those that pass
@@ -49,8 +54,11 @@ type tested struct {
 }
 
 const (
-	// triedRows is after how many rows a test is judged. One that keeps more than keptOfEight eighths of the rows costs more than it saves.
+	// triedRows is after how many rows of a row group the tests are judged, againRows in those behind one where they were not worth it. One
+	// that keeps more than keptOfEight eighths of the rows costs more than it saves. So do all tests together if most times 64 rows have one
+	// that passes, because then hardly any are passed over undecoded.
 	triedRows   = 8 * takeRows
+	againRows   = 2 * takeRows
 	keptOfEight = 7
 
 	// gapRows is how many rows that do not count end a chunk. Fewer are sent as NULLs, because each chunk has a price, too.
@@ -75,7 +83,7 @@ func (c *Cutter) Test(tests []columnar.Test) (err error) {
 	if err != nil {
 		return err
 	}
-	f := &filter{memory: &budget{limit: MaxMemory / 4}}
+	f := &filter{trial: triedRows, memory: &budget{limit: MaxMemory / 4}}
 	s := &shared{file: c.shared.file, memory: f.memory}
 	for i := range tests {
 		f.nulls = f.nulls || !tests[i].Null
@@ -111,11 +119,12 @@ func (t *tested) fits(c *column) (ok bool) {
 // begin goes to a row group.
 func (f *filter) begin(number int, g *groupOf) error {
 	f.rows, f.from, f.to, f.out = g.rows, 0, 0, f.out[:0]
+	f.tried, f.words, f.off = 0, 0, !f.nulls
 	for _, t := range f.tests {
 		if err := t.column.begin(number, g.rows, g.metas[t.at]); err != nil {
 			return err
 		}
-		t.owed, t.off, t.in, t.passed, t.known, t.nothing = 0, f.memory.full || !f.nulls, 0, 0, false, false
+		t.owed, t.off, t.in, t.passed, t.known, t.nothing = 0, f.memory.full, 0, 0, false, false
 		err := t.column.pageBounds(func(rows span, s *statistics) {
 			if !t.May(t.column.rangeOf(s, rows.to-rows.from)) {
 				f.out = append(f.out, rows)
@@ -128,8 +137,8 @@ func (f *filter) begin(number int, g *groupOf) error {
 	return nil
 }
 
-// next returns how many rows from a row on do not pass, and how many behind them are taken by keep, at most until the end of the block. If there are none behind,
-// the row group ends, or no row of a long gap passes and there may be more.
+// next returns how many rows from a row on do not pass, and how many behind them are taken by keep, at most until the end of the block. If
+// there are none behind, the row group ends, or no row of a long gap passes and there may be more.
 func (f *filter) next(row int64) (dead, alive int64, err error) {
 	from := row
 	for {
@@ -163,6 +172,25 @@ func (f *filter) block() error {
 			f.keep.clear(int(from-f.from), int(to-f.from))
 		}
 	}
+	if f.off {
+		return nil
+	}
+	if err := f.test(n); err != nil {
+		return err
+	}
+	for _, word := range f.keep {
+		if word != 0 {
+			f.words++
+		}
+	}
+	if f.tried += int64(n); f.tried >= f.trial && f.words*64*2 > f.tried {
+		f.off, f.trial = true, againRows
+	}
+	return nil
+}
+
+// test clears the bits of those of n rows that fail.
+func (f *filter) test(n int) error {
 	for _, t := range f.tests {
 		if t.off {
 			continue

@@ -49,8 +49,8 @@ func (k *kept) pass(n int) {
 	}
 }
 
-// keptOf returns those values of the next n rows that are kept, in their place, and which rows have one. The values are those of the rows in
-// valid, of all rows if it is nil.
+// keptOf returns those values of the next n rows that are kept, in their place, and which rows have one. The values are those of the rows
+// in valid, of all rows if it is nil.
 func keptOf[T any](k *kept, values []T, valid []uint64, n int) (some []T, has []uint64) {
 	if k == nil {
 		return values, valid
@@ -67,7 +67,10 @@ func keptOf[T any](k *kept, values []T, valid []uint64, n int) (some []T, has []
 			there &= 1<<left - 1
 		}
 		keep := k.rows.word(k.at+64*w) & there
-		has[w] = keep
+		if has[w] = keep; keep == there {
+			to += copy(values[to:], values[from:from+bits.OnesCount64(there)])
+			keep = 0
+		}
 		for keep != 0 {
 			values[to] = values[from+bits.OnesCount64(there&(keep&-keep-1))]
 			to++

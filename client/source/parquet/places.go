@@ -115,8 +115,8 @@ func (c *column) checkPlace(h *pageHead) error {
 		return nil
 	}
 	if p := &c.pages[k]; h.values != c.rowsOf(k) || c.pos != p.at+p.size {
-		return damaged(c.where, "its index says that the page at byte %d has %d rows and %d bytes, and it has %d and %d", p.at, c.rowsOf(k), p.size,
-			h.values, c.pos-p.at)
+		return damaged(c.where, "its index says that the page at byte %d has %d rows and %d bytes, and it has %d and %d", p.at, c.rowsOf(k),
+			p.size, h.values, c.pos-p.at)
 	}
 	return nil
 }

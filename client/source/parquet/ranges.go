@@ -106,7 +106,7 @@ func (c *column) ends(s *statistics, values int64) (from, to []byte, of csv.Kind
 		return nil, nil, csv.KindNone
 	case s.inexact && kind != csv.KindBytes: // a prefix of a text is a bound, too; but the first bytes of a number are another number
 		return nil, nil, csv.KindUnknown
-	case kind == csv.KindDecimal && c.kind == kindBytes: // some writers compare them as texts, whose order is another one for different lengths
+	case kind == csv.KindDecimal && c.kind == kindBytes: // some writers compare them as texts, which differs if lengths do
 		return nil, nil, csv.KindUnknown
 	case c.ordered(), signed && least != nil && most != nil: // signed numbers have only one order
 	case signed:
