@@ -16,6 +16,7 @@ import (
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/filestamp"
+	"posta.dev/posta/rows/csv"
 	"posta.dev/posta/test/await"
 )
 
@@ -259,4 +260,47 @@ func TestPiecesOfOneFileWaitTogether(t *testing.T) {
 	defer r.Close()
 	r.Want([]role.Read{want(t, path)})
 	await.Until(t, "three pieces wait", func() bool { return len(r.C(false)) >= 3 })
+}
+
+// TestASmallFileTakesLittleMemory: a piece has not the memory of a whole chunk if the file is smaller, and the file is cut in the same
+// places, whichever of both is larger.
+func TestASmallFileTakesLittleMemory(t *testing.T) {
+	root, path := write(t, rows)
+	begin := func(chunk int) (*opened, *Cutting) {
+		t.Helper()
+		w := want(t, path)
+		w.Chunk, w.MaxRecord = chunk, 8<<20
+		f, err := open([]string{root}, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := Begin(w, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f, c
+	}
+	for chunk := 1; chunk < len(rows)+3; chunk++ {
+		f, c := begin(chunk)
+		plain, err := csv.Continue(strings.NewReader(rows[4:]), []byte("a,b"), 0, 4, 2, chunk, 8<<20)
+		for err == nil && !c.Done() {
+			var p *role.Piece
+			var data []byte
+			var line uint64
+			if p, err = c.Next(nil, false); err == nil {
+				data, line, err = plain.Next(nil)
+			}
+			if err == nil && (!bytes.Equal(p.Chunk.Data, data) || p.Chunk.Line != line) {
+				t.Errorf("chunks of %d bytes: %q in line %d, want %q in line %d", chunk, p.Chunk.Data, p.Chunk.Line, data, line)
+			}
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+	f, c := begin(8 << 20)
+	p, err := c.Next(nil, false)
+	if err := errors.Join(err, f.Close()); err != nil || cap(p.Chunk.Data) > 128<<10 {
+		t.Errorf("%d bytes of memory, %v", cap(p.Chunk.Data), err)
+	}
 }
