@@ -111,7 +111,7 @@ func strptime(try bool) kernel {
 			}
 			text, format := args[0].Texts[i], args[1].Texts[i]
 			if k.dates == nil || k.dates.text != format {
-				k.dates = newDateFormat(format)
+				k.dates = newDateFormat(strings.Clone(format)) // that of a row is gone with the rows
 			}
 			if k.dates.bad != "" {
 				return i, k.dates.bad

@@ -26,6 +26,7 @@ func (k *function) of(text, options string) *pattern {
 	if p := k.pattern; p != nil && p.text == text && p.options == options {
 		return p
 	}
+	text, options = strings.Clone(text), strings.Clone(options) // those of a row are gone with the rows
 	p := &pattern{text: text, options: options}
 	k.pattern = p
 	if len(text) > MaxPattern {
@@ -165,7 +166,7 @@ func regexpReplace(k *function, args []*Vector, sel []int32) (int32, string) {
 // and gives it back.
 func (k *function) replaced(p *pattern, s, with string) (out, why string) {
 	if k.replacement == nil || k.replacement.with != with {
-		k.replacement = parseReplacement(with)
+		k.replacement = parseReplacement(strings.Clone(with)) // that of a row is gone with the rows
 	}
 	to := k.replacement
 	if to.most() > p.re.NumSubexp() { // like RE2, leave the text as it is
