@@ -37,7 +37,7 @@ func (d *Direct) Ask(ctx context.Context, request []byte) ([]byte, error) {
 	}
 	answer := s.expect(id)
 	defer s.forget(id)
-	asked := zmqx.Received{Peer: id, Msg: zmqx.Message{nil, bytes.Clone(request)}}
+	asked := zmqx.Received{Peer: id, Msg: zmqx.Message{nil, s.copyOf(request)}}
 	if len(request) > s.frame {
 		asked.Msg, asked.TooLarge = nil, uint64(len(request))
 	}
@@ -80,7 +80,7 @@ func (d *Direct) socket(ctx context.Context) (*directSocket, zmqx.PeerID, error)
 // open lets clients ask a node that takes requests of up to frame bytes. It has to be closed before it is opened again.
 func (d *Direct) open(frame int) *directSocket {
 	s := &directSocket{of: d, frame: frame, requests: make(chan []zmqx.Received), end: make(chan struct{}),
-		waiting: map[zmqx.PeerID]chan<- []byte{}}
+		spare: make(chan []byte, spareRequests), waiting: map[zmqx.PeerID]chan<- []byte{}}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.now = s
@@ -94,6 +94,7 @@ type directSocket struct {
 	frame    int // the largest message, in bytes
 	requests chan []zmqx.Received
 	end      chan struct{} // closed when the node ends
+	spare    chan []byte   // memory of requests that the node has released
 
 	mu      sync.Mutex // guards waiting
 	waiting map[zmqx.PeerID]chan<- []byte
@@ -134,8 +135,42 @@ func (s *directSocket) Send(to zmqx.PeerID, msgs ...zmqx.Message) error {
 	return nil
 }
 
+const (
+	// spareRequests is how many requests' memory waits for further ones: that of a chunk for each of the readers of a client, and one.
+	spareRequests = 4
+	// leastSpare is how large a request is whose memory is used again. New memory for a chunk of rows costs more than to copy it.
+	leastSpare = 16 << 10
+)
+
+// copyOf copies a request, into memory that the node has released if there is enough.
+func (s *directSocket) copyOf(request []byte) []byte {
+	if len(request) < leastSpare {
+		return bytes.Clone(request)
+	}
+	select {
+	case p := <-s.spare:
+		if cap(p) >= len(request) {
+			return append(p[:0], request...)
+		}
+	default:
+	}
+	return append(make([]byte, 0, len(request)+len(request)/8), request...) // the next chunk is about as large
+}
+
 // Recycle implements clientSocket.
-func (s *directSocket) Recycle([]zmqx.Received) {}
+func (s *directSocket) Recycle(batch []zmqx.Received) {
+	for _, r := range batch {
+		for _, p := range r.Msg {
+			if cap(p) < leastSpare {
+				continue
+			}
+			select {
+			case s.spare <- p:
+			default:
+			}
+		}
+	}
+}
 
 // Close implements clientSocket.
 func (s *directSocket) Close() error {
