@@ -262,3 +262,47 @@ func TestAMillionEntries(t *testing.T) {
 		}
 	}
 }
+
+// TestRoomIsNotCopied: values that are made in a builder's room are appended where they are, all or the first of them, and those of
+// elsewhere are copied; also at both ends of the memory.
+func TestRoomIsNotCopied(t *testing.T) {
+	rng := rand.New(rand.NewPCG(51, 52))
+	ints, floats := &IntBuilder{}, &FloatBuilder{}
+	var want []int64
+	for range 2000 {
+		n := rng.IntN(40)
+		room, rooms := ints.Room(n), floats.Room(n)
+		if len(room) != 0 || cap(room) < n || len(rooms) != 0 || cap(rooms) < n {
+			t.Fatalf("room for %d and %d of %d", cap(room), cap(rooms), n)
+		}
+		for range n {
+			v := rng.Int64()
+			room, rooms = append(room, v), append(rooms, float64(v))
+		}
+		kept := rng.IntN(n + 1)
+		elsewhere := rng.IntN(4) == 0
+		if elsewhere {
+			room, rooms = append([]int64(nil), room...), append([]float64(nil), rooms...)
+		}
+		before := len(ints.values)
+		if ints.AppendAll(room[:kept]); kept > 0 && !elsewhere && &ints.values[before] != &room[0] {
+			t.Fatal("values were copied")
+		}
+		floats.AppendAll(rooms[:kept])
+		want = append(want, room[:kept]...)
+		if rng.IntN(9) == 0 {
+			k := rng.IntN(len(want) + 1)
+			ints.truncate(k)
+			floats.truncate(k)
+			want = want[:k]
+		}
+	}
+	for k, v := range want {
+		if ints.values[k] != v || floats.values[k] != float64(v) {
+			t.Fatalf("row %d is %d and %v, and not %d", k, ints.values[k], floats.values[k], v)
+		}
+	}
+	if len(ints.values) != len(want) || len(floats.values) != len(want) {
+		t.Fatalf("%d and %d rows of %d", len(ints.values), len(floats.values), len(want))
+	}
+}

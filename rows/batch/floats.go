@@ -14,8 +14,11 @@ type FloatBuilder struct{ values []float64 }
 // Append adds the value of the next row. Every bit pattern is kept, NaN and -0 included.
 func (b *FloatBuilder) Append(v float64) { b.values = append(b.values, v) }
 
-// AppendAll adds the values of the next rows.
-func (b *FloatBuilder) AppendAll(v []float64) { b.values = append(b.values, v...) }
+// AppendAll adds the values of the next rows. It copies nothing if they were made in Room.
+func (b *FloatBuilder) AppendAll(v []float64) { b.values = appendAll(b.values, v) }
+
+// Room returns an empty slice with room for n values. It is valid until the builder changes.
+func (b *FloatBuilder) Room(n int) []float64 { return room(&b.values, n) }
 
 // Values returns the values of all rows, valid until the builder changes.
 func (b *FloatBuilder) Values() []float64 { return b.values }

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/rows/internal/fixed"
@@ -13,8 +14,23 @@ type IntBuilder struct{ values []int64 }
 // Append adds the value of the next row.
 func (b *IntBuilder) Append(v int64) { b.values = append(b.values, v) }
 
-// AppendAll adds the values of the next rows.
-func (b *IntBuilder) AppendAll(v []int64) { b.values = append(b.values, v...) }
+// AppendAll adds the values of the next rows. It copies nothing if they were made in Room.
+func (b *IntBuilder) AppendAll(v []int64) { b.values = appendAll(b.values, v) }
+
+// Room returns an empty slice with room for n values. It is valid until the builder changes.
+func (b *IntBuilder) Room(n int) []int64 { return room(&b.values, n) }
+
+func room[T any](values *[]T, n int) []T {
+	*values = slices.Grow(*values, n)
+	return (*values)[len(*values):]
+}
+
+func appendAll[T any](values, v []T) []T {
+	if n := len(values); len(v) > 0 && cap(values)-n >= len(v) && &v[0] == &values[:n+1][n] {
+		return values[:n+len(v)]
+	}
+	return append(values, v...)
+}
 
 // Values returns the values of all rows, valid until the builder changes.
 func (b *IntBuilder) Values() []int64 { return b.values }

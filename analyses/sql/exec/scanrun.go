@@ -45,6 +45,16 @@ type runColumn struct {
 	limit  int64                        // of a DECIMAL
 }
 
+// room lets the next n values be read where the builder will have them. Those of rows that are skipped are overwritten.
+func (c *runColumn) room(r *fieldReader, n int) {
+	if r.ints != nil {
+		c.ints = r.ints.Room(n)
+	}
+	if r.doubles != nil {
+		c.floats = r.doubles.Room(n)
+	}
+}
+
 func (s *Scan) inBulk(file analyses.File, b *batch.Builder, most int) inBulk {
 	x := inBulk{readers: s.fieldReaders(file, b), masks: s.masks(b), rows: make([]int32, most), zeros: make([]int64, most)}
 	x.columns = make([]runColumn, len(x.readers))
@@ -53,9 +63,7 @@ func (s *Scan) inBulk(file analyses.File, b *batch.Builder, most int) inBulk {
 			x.bounded++
 		}
 	}
-	for range x.masks {
-		x.bits = append(x.bits, make([]int64, most))
-	}
+	x.bits = make([][]int64, len(x.masks))
 	if s.Apart {
 		x.missing = b.Int(s.missingColumn())
 	}
@@ -67,6 +75,7 @@ func (s *Scan) inBulk(file analyses.File, b *batch.Builder, most int) inBulk {
 func (x *inBulk) read(of runFields, n int) (read int, rows []int32) {
 	read, rows = n, x.begin(n)
 	for i := range x.readers {
+		x.columns[i].room(&x.readers[i], len(rows))
 		n := of.fill(i, rows)
 		if n < len(rows) {
 			read, rows = int(rows[n]), rows[:n]
@@ -103,8 +112,9 @@ func (x *inBulk) begin(n int) []int32 {
 	for k := range rows {
 		rows[k] = int32(k)
 	}
-	for _, bits := range x.bits {
-		clear(bits[:n])
+	for k, m := range x.masks {
+		x.bits[k] = m.Room(n)[:n]
+		clear(x.bits[k])
 	}
 	return rows
 }
