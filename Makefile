@@ -203,14 +203,14 @@ nightly:         ## what takes hours, measures, or needs a machine that does not
 # Tests that need more than Go and a C compiler, or hours.
 TAGS := docker,interop,brokers,postgres,browser,shells,nightly
 
-# README says for which systems Posta is made, and for which it builds. Most tests of processes, disks and networks are for Linux alone.
-lint:            ## gofmt, lengths of lines and functions, go vet, staticcheck (which go fetches), builds for other systems; warns of wording
+# README says for which systems Posta is made, and for which it builds: test-release builds for them. Most tests of processes, disks and networks are for
+# Linux alone.
+lint:            ## gofmt, lengths of lines and functions, go vet, staticcheck (which go fetches); warns of wording
 	@! gofmt -l . | grep . >&2
 	@$(GO) run ./test/wording
 	@$(GO) run ./test/lengths
 	$(GO) vet ./...
 	$(GO) vet -tags $(TAGS) ./...
-	GOOS=darwin GOARCH=arm64 $(GO) build ./...
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.6.1 -tags $(TAGS) ./...
 
 cover:           ## how much of the code the tests reach
