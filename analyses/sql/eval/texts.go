@@ -73,6 +73,11 @@ type like struct {
 }
 
 func (k *like) eval(b *batch, sel []int32) (*Vector, error) {
+	if c, is := k.pattern.(*constant); is && !k.fold {
+		if pattern, is := c.value.(string); is && k.plain(pattern) {
+			return k.constant(b, sel)
+		}
+	}
 	x, p, err := both(b, sel, k.x, k.pattern)
 	if err != nil {
 		return nil, err
@@ -100,6 +105,28 @@ func (k *like) eval(b *batch, sel []int32) (*Vector, error) {
 			return nil, &Error{k.at, i, "the pattern of LIKE ends with its escape character"}
 		}
 		k.out.Bools[i] = match
+	}
+	return &k.out, nil
+}
+
+// constant is eval for the pattern that plain has split.
+func (k *like) constant(b *batch, sel []int32) (*Vector, error) {
+	x, err := k.x.eval(b, sel)
+	if err != nil {
+		return nil, err
+	}
+	k.out.reset(b.n)
+	k.out.nullsOf(x)
+	texts, out, parts := x.Texts, k.out.Bools, k.parts
+	if len(parts) == 3 && parts[0] == "" && parts[2] == "" {
+		within := parts[1]
+		for _, i := range sel {
+			out[i] = strings.Contains(texts[i], within)
+		}
+		return &k.out, nil
+	}
+	for _, i := range sel {
+		out[i] = matchesParts(texts[i], parts)
 	}
 	return &k.out, nil
 }

@@ -7,8 +7,8 @@ import (
 
 // walker matches a regular expression that begins at the beginning of the text, as most that take a text apart do. Package regexp notes for
 // each byte which instructions were there, so that no text takes long. A walker does not: it walks on, and goes back where there was a
-// choice. A repeated character behind which none of the same kind can come, as in [^/]+/, is no choice. It gives up after a number of steps,
-// and package regexp matches the text.
+// choice. A repeated character behind which none of the same kind can come, as in [^/]+/, is no choice. It gives up after a number of
+// steps, and package regexp matches the text.
 type walker struct {
 	prog  []walkerStep
 	start uint32
@@ -108,8 +108,8 @@ func (s *walkerStep) onlyASCII() bool {
 	return len(s.Rune) > 0 && s.Rune[len(s.Rune)-1] < utf8.RuneSelf
 }
 
-// first returns the bounds of the match and of its groups, as package regexp does, nil if there is none. They are valid until the next call.
-// ok is false if it has given up.
+// first returns the bounds of the match and of its groups, as package regexp does, nil if there is none. They are valid until the next
+// call. ok is false if it has given up.
 func (w *walker) first(text string) (bounds []int, ok bool) {
 	if len(text) > walkerText {
 		return nil, false

@@ -34,8 +34,8 @@ func walked(t *testing.T, expression, text string) (done bool) {
 // TestWalksFindWhatRegexpFinds: in random expressions and texts, of characters of one and more bytes and of bytes that are no character.
 func TestWalksFindWhatRegexpFinds(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	parts := []string{"a", "b", "/", ".", "[^/]", "[ab]", "é", "[^a]", "[b-é]", "(", ")", "(?:", "|", "*", "+", "?", "*?", "+?", "$", "^", `\n`, "(?i:k)",
-		"(?m:$)", "(?m:^)", "(?s:.)", "{2}", "{0,3}", `\z`, "[[:alpha:]]", `\x{FFFD}`}
+	parts := []string{"a", "b", "/", ".", "[^/]", "[ab]", "é", "[^a]", "[b-é]", "(", ")", "(?:", "|", "*", "+", "?", "*?", "+?", "$", "^", `\n`,
+		"(?i:k)", "(?m:$)", "(?m:^)", "(?s:.)", "{2}", "{0,3}", `\z`, "[[:alpha:]]", `\x{FFFD}`}
 	bytes := []string{"a", "b", "/", "é", "\n", "K", "\u212a", "\xff", "\xc3", "\xa9", "aaaa", "\ufffd"}
 	of := func(from []string, n int) (s string) {
 		for range r.IntN(n) {

@@ -14,8 +14,8 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// TestSumsOfNumbersWithConstants: aggregates that add up the same numbers with other constants have the values that big numbers have: in one
-// group, few and many, with NULLs, with numbers that are too large to be added up together, and with constants at both ends.
+// TestSumsOfNumbersWithConstants: aggregates that add up the same numbers with other constants have the values that big numbers have: in
+// one group, few and many, with NULLs, with numbers that are too large to be added up together, and with constants at both ends.
 func TestSumsOfNumbersWithConstants(t *testing.T) {
 	table := catalog.Table{Name: "t", Files: "t.csv", Columns: []catalog.Column{{Name: "g", Type: types.Of(types.Text)},
 		{Name: "x", Type: types.Of(types.BigInt)}}}
@@ -78,7 +78,8 @@ func wantedSums(x []int64, constants []int64) []any {
 		}
 		return all.Int64()
 	}
-	mean, _ := new(big.Rat).SetFrac(big.NewInt(sum(func(v int64) (int64, bool) { return v + 2, true }).(int64)), big.NewInt(int64(len(x)))).Float64()
+	two := sum(func(v int64) (int64, bool) { return v + 2, true }).(int64)
+	mean, _ := new(big.Rat).SetFrac(big.NewInt(two), big.NewInt(int64(len(x)))).Float64()
 	want := []any{int64(len(x)), mean, sum(func(v int64) (int64, bool) { return v + 7, v > 3 }),
 		sum(func(v int64) (int64, bool) { return 3 - v, true })}
 	for _, c := range constants {
