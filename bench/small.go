@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	// smallText is what everybody is asked, and smallAnswer the answer. A terminal shows what is typed, so the text must not contain the answer.
+	// smallText is what everybody is asked, and smallAnswer the answer. A terminal shows what is typed, so the text must not contain
+	// the answer.
 	smallText   = "SELECT sum(number) * 1000 AS answer FROM small"
 	smallAnswer = "421000"
 
@@ -25,8 +26,8 @@ const (
 	smallStatements = 200 // in a round, one after the other, of the prompt and of a Go program
 )
 
-const aboutSmall = `a statement over a file of one row: the whole command, from its start to its end, of posta and of a program that links DuckDB 1.5, in turns, %d
-of each in a round; posta version, which only starts; a statement typed at a prompt that has answered one before, until the answer is on the terminal;
+const aboutSmall = `a statement over a file of one row: the whole command, from its start to its end, of posta and of a program that
+links DuckDB 1.5, in turns, %d of each in a round; posta version, which only starts; a statement typed at a prompt that has answered one before, until the answer is on the terminal;
 the same by package query in a Go program; %d statements in a round. Times over those of posta sql; CPU is a mean`
 
 // measureSmall measures what a question costs in which there is nothing to compute.

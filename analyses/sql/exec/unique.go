@@ -18,8 +18,8 @@ const (
 	// uniqueAfter is how many rows are looked up before the rest may not be. Among the many more that travel together, the share of keys that
 	// repeat is larger by as much: hence uniqueShare.
 	uniqueAfter = 2 * Slice
-	// uniqueShare is how many rows there are for each whose key an earlier one has, at least. A look-up takes a few hundredths of the time that
-	// a group takes on its way.
+	// uniqueShare is how many rows there are for each whose key an earlier one has, at least. A look-up takes a few hundredths of the time
+	// that a group takes on its way.
 	uniqueShare = 256
 	// mostUnique bounds how many times no rows are looked up before keys are tried again.
 	mostUnique = 32

@@ -65,8 +65,8 @@ const (
 	gapRows = 8 * takeRows
 )
 
-// Test sets tests for the needed columns. Of rows that fail one of them, the cutter reads only what it has to, and cuts NULLs in place of the
-// rest, or leaves out the rows.
+// Test sets tests for the needed columns. Of rows that fail one of them, the cutter reads only what it has to, and cuts NULLs in place of
+// the rest, or leaves out the rows.
 func (c *Cutter) Test(tests []columnar.Test) (err error) {
 	defer guard(&err)
 	if len(tests) == 0 {
