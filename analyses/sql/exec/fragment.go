@@ -23,6 +23,7 @@ type Leaf struct {
 	Groups   *groups
 	Cut      *Cut // which groups the tail needs; nil: all
 	Best     *Best
+	AnyOrder bool                   // the tail may have the groups in any order
 	Region   *Region                // the region whose rows it folds; nil if it folds those of a scan
 	Parts    []plan.Expr            // keys of the partitions, if it is a source of a region
 	read     map[plan.Node]plan.Set // by projection, which columns later steps read; nil if that is not known

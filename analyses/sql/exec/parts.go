@@ -160,7 +160,7 @@ func (p PartSource) Read(n plan.Node, yield func(*operators.Batch) error) error 
 		if p.R.Early[n] {
 			return l.Groups.early(p.Tables[l.Table], yield)
 		}
-		return l.Groups.rows(p.Tables[l.Table:], nil, yield)
+		return l.Groups.rows(p.Tables[l.Table:], nil, false, yield)
 	}
 	return l.waited(p.Tables[l.Table], yield)
 }

@@ -32,7 +32,7 @@ func (src *source) Read(n plan.Node, yield func(*operators.Batch) error) error {
 	t := tables[0]
 	switch l.Keep {
 	case KeepGroups:
-		return l.Groups.rows(tables, l.Cut, yield)
+		return l.Groups.rows(tables, l.Cut, l.AnyOrder, yield)
 	case KeepBest:
 		var rows [][]byte
 		if t.Len() > 0 {

@@ -156,6 +156,9 @@ func describeLeaf(l *exec.Leaf) string {
 
 // describeCut says which groups leave the aggregators.
 func describeCut(l *exec.Leaf) (what string) {
+	if l.AnyOrder {
+		return ", and give in any order"
+	}
 	if l.Cut == nil || !complete(l) {
 		return ""
 	}

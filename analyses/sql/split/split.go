@@ -187,6 +187,7 @@ func (p *Session) split(trial bool) (*statement, error) {
 		}
 		s.finish()
 		s.cut()
+		s.unordered()
 		if len(p.Roots) > 1 {
 			return s, s.shares()
 		}
