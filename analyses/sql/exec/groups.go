@@ -102,8 +102,8 @@ func (g *groups) light() bool {
 	return !slices.ContainsFunc(g.cells, func(c fold.Agg) bool { return c.Kind != fold.Sum && c.Kind != fold.Exact })
 }
 
-// rows yields the groups of a complete table, by key unless they may come in any order. The first table holds the groups; the tables of DISTINCT
-// values follow. If a cut is given, groups that it leaves out may be missing.
+// rows yields the groups of a complete table, by key unless they may come in any order. The first table holds the groups; the tables of
+// DISTINCT values follow. If a cut is given, groups that it leaves out may be missing.
 func (g *groups) rows(tables []*fold.Table, cut *Cut, anyOrder bool, yield func(*operators.Batch) error) error {
 	t := tables[0]
 	if len(g.Node.Keys) == 0 && t.Len() == 0 { // without keys there is a group even for no rows
