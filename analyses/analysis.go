@@ -113,6 +113,10 @@ type Planned struct {
 	// rows that it has added; the table may be empty after that, because its rows have been sent. Finish runs in slices, as Reduce
 	// does. From equal tables it makes the same rows in the same order every time.
 	Finish func(args Args, table int, tables []*fold.Table, full func()) error
+
+	// Moves, if set, reports whether Reduce reads a table from files, too ([fold.Table.Moved]). A reducer moves such tables there if they
+	// take much memory, and has all others in memory.
+	Moves func(table int) bool
 }
 
 // Param is a setting of an analysis with its default, as text.

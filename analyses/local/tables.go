@@ -6,6 +6,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/rows/scratch"
 )
 
 // frameBytes returns the approximate size of a partial. It is small with a seed, so that a table is sent in many partials.
@@ -82,7 +83,33 @@ func (r *runner) reduce() ([]*fold.Table, error) {
 			return nil, err
 		}
 	}
+	for i, t := range r.all[:len(r.a.Tables)] {
+		if r.a.Moves != nil && r.a.Moves(i) && r.a.RowsQuery(i) < 0 && r.chance(2) {
+			r.all[i] = moved(t)
+		}
+	}
 	return r.all, nil
+}
+
+// moved returns a table whose rows are in files, or as good as that.
+func moved(t *fold.Table) *fold.Table {
+	var files [fold.Buckets][][]byte
+	for bucket, rows := range t.Bucketed(0) {
+		for _, chunk := range t.Chunks(rows, 1<<10) {
+			files[bucket] = append(files[bucket], t.AppendRows(nil, chunk))
+		}
+	}
+	of := fold.NewUnion(t.Spec())
+	of.SetScratch(&scratch.Memory{})
+	of.SetMoved(func(bucket int, each func(partial []byte) error) error {
+		for _, p := range files[bucket] {
+			if err := each(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return of
 }
 
 // send merges a table of an aggregator into that of the reducer.

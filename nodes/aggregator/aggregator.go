@@ -35,7 +35,6 @@ type Aggregator struct {
 
 	sessions map[session.ID]*state
 	partials role.PartialEncoder
-	scratch  []byte // of spilled rows
 }
 
 var (

@@ -118,7 +118,7 @@ func (a *Aggregator) spill(st *state, which func(table int) bool) (record []byte
 		}
 		run := waitingRun(w)
 		if w == nil {
-			run = a.run(t, from)
+			run = runs.OfTable(t, from)
 		}
 		name, err := set.Add(i, run)
 		if err != nil {
@@ -170,18 +170,6 @@ func (r *repeats) newTable(spec *fold.Spec) *fold.Table {
 		return fold.NewUnmerged(spec)
 	}
 	return fold.NewTable(spec)
-}
-
-// run makes a run of the rows of a table.
-func (a *Aggregator) run(t *fold.Table, from int) *runs.Builder {
-	b := runs.NewBuilder()
-	for bucket, rows := range t.Bucketed(from) {
-		for _, chunk := range t.Chunks(rows, role.PartialBytes) {
-			a.scratch = t.AppendRows(a.scratch[:0], chunk)
-			b.Add(bucket, a.scratch)
-		}
-	}
-	return b
 }
 
 // perPart is how many buckets of a run have the rows of a part of a join (fold.Parts).

@@ -35,6 +35,7 @@ type Table struct {
 	bound    int            // see SetBound; 0: none
 	memory   int            // see SetMemory; 0: none
 	disk     scratch.Disk   // see SetScratch
+	moved    ReadMoved      // see SetMoved
 }
 
 // mode says what a table does with the key of a row that is added or merged.
@@ -114,6 +115,16 @@ func (t *Table) Memory() int { return t.memory }
 
 // SetScratch says where a Reduce or a Finish that reads the table keeps rows for which there is no memory.
 func (t *Table) SetScratch(d scratch.Disk) { t.disk = d }
+
+// ReadMoved calls each with partials that together have all rows of a bucket (Bucket). A partial is valid during the call.
+type ReadMoved func(bucket int, each func(partial []byte) error) error
+
+// SetMoved says that all rows of the table have moved to files, and what reads them. Only a Reduce that asks Moved finds them
+// (analyses.Planned.Moves).
+func (t *Table) SetMoved(read ReadMoved) { t.moved = read }
+
+// Moved returns what SetMoved said; nil: the rows are in memory.
+func (t *Table) Moved() ReadMoved { return t.moved }
 
 // Scratch returns what SetScratch said; nil: nowhere.
 func (t *Table) Scratch() scratch.Disk { return t.disk }

@@ -86,12 +86,12 @@ func (l *Leaf) Spec(name, stream string) fold.Spec {
 
 // Reduce computes the rows of a statement from complete tables.
 func (s *Fragments) Reduce(r *Root, tables []*fold.Table, emit func(row ...any)) error {
-	src := &source{s: s, root: r, tables: tables}
 	most, memory := TailBytes, 0
 	if len(tables) > 0 {
 		memory = tables[0].Memory()
 		most = withinMemory(TailBytes, memory)
 	}
+	src := &source{s: s, root: r, tables: tables, most: int64(most) / 2}
 	x := operators.New(src, int64(most), r.Plan)
 	defer x.Close()
 	if len(tables) > 0 {

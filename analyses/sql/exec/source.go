@@ -19,6 +19,7 @@ type source struct {
 	s      *Fragments
 	root   *Root
 	tables []*fold.Table // of the root's query
+	most   int64         // bytes that are kept to order rows of tables in files
 }
 
 func (src *source) Has(n plan.Node) bool { return src.s.ByNode[n] != nil }
@@ -32,6 +33,9 @@ func (src *source) Read(n plan.Node, yield func(*operators.Batch) error) error {
 	t := tables[0]
 	switch l.Keep {
 	case KeepGroups:
+		if t.Moved() != nil {
+			return src.movedGroups(l, t, yield)
+		}
 		return l.Groups.rows(tables, l.Cut, l.AnyOrder, yield)
 	case KeepBest:
 		var rows [][]byte
@@ -46,9 +50,18 @@ func (src *source) Read(n plan.Node, yield func(*operators.Batch) error) error {
 			return row, err
 		}, yield)
 	case KeepDistinct:
-		first := func(row int) []byte { p, _ := t.MinText(row, 0); return p }
-		order := t.Sorted(func(a, b int) bool { return bytes.Compare(first(a), first(b)) < 0 })
+		first := func(t *fold.Table, row int) []byte { p, _ := t.MinText(row, 0); return p }
+		if t.Moved() != nil {
+			return src.movedTexts(l, t, first, func(t *fold.Table, row int) []byte { return t.KeyText(row, 0) }, yield)
+		}
+		order := t.Sorted(func(a, b int) bool { return bytes.Compare(first(t, a), first(t, b)) < 0 })
 		return l.rows(t, len(order), func(i int) ([]byte, error) { return t.KeyText(order[i], 0), nil }, yield)
+	}
+	if t.Moved() != nil {
+		key := func(k int) func(t *fold.Table, row int) []byte {
+			return func(t *fold.Table, row int) []byte { return t.KeyText(row, k) }
+		}
+		return src.movedTexts(l, t, key(0), key(1), yield)
 	}
 	order := t.Sorted(nil)
 	return l.rows(t, len(order), func(i int) ([]byte, error) { return t.KeyText(order[i], 1), nil }, yield)

@@ -162,6 +162,7 @@ func (s *statement) roles(a *analyses.Analysis) {
 			return s.FinishPart(table, tables, full)
 		}
 	}
+	a.Moves = s.Moves
 	a.Reduce = func(_ analyses.Args, query int, tables []*fold.Table, emit func(row ...any)) error {
 		return s.Reduce(&s.roots[query], tables, emit)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/internal/wire"
+	"posta.dev/posta/nodes/internal/runs"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
@@ -29,13 +30,15 @@ import (
 // aggregator, which has merged it and sends it exactly once.
 type Reducer struct {
 	role.Base
+	*runs.Store
 	sessions map[session.ID]*state
 }
 
 var (
-	_ role.Role   = (*Reducer)(nil)
-	_ role.Worker = (*Reducer)(nil)
-	_ role.Holder = (*Reducer)(nil)
+	_ role.Role    = (*Reducer)(nil)
+	_ role.Worker  = (*Reducer)(nil)
+	_ role.Holder  = (*Reducer)(nil)
+	_ role.Spiller = (*Reducer)(nil)
 )
 
 type state struct {
@@ -50,6 +53,7 @@ type state struct {
 	part     []byte        // the task's result that leaves next; nil until computed
 	passing  []*fold.Table // scratch tables for rows that are passed on; nil until needed
 	stream   int
+	failed   error // why the session must fail: an error of its files
 
 	unmeasured int // bytes that were merged since the tables were measured
 	measured   int // bytes of memory that they took then
@@ -57,7 +61,7 @@ type state struct {
 
 // New returns the role.
 func New() *Reducer {
-	return &Reducer{Base: role.Base{Role: topology.Reducer}, sessions: map[session.ID]*state{}}
+	return &Reducer{Base: role.Base{Role: topology.Reducer}, Store: runs.NewStore(string(topology.Reducer)), sessions: map[session.ID]*state{}}
 }
 
 // Open implements role.Role.
@@ -140,6 +144,9 @@ func (r *Reducer) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
 	st := r.sessions[id]
 	st.stream = stream
 	st.ended[stream] = true
+	if err := r.rest(st); err != nil {
+		return false, err
+	}
 	if role.Partition(id, st.Replica.Of) != st.Replica.Index {
 		return false, nil
 	}
@@ -163,8 +170,8 @@ func (st *state) more() bool { return len(st.due) > 0 }
 // parts that have already left, and drops them.
 func (r *Reducer) Work(id session.ID) (bool, error) {
 	st := r.sessions[id]
-	if len(st.due) == 0 || st.part != nil {
-		return false, nil
+	if len(st.due) == 0 || st.part != nil || st.failed != nil {
+		return false, st.failed
 	}
 	if st.task == nil {
 		st.task, st.made = r.begin(st, st.due[0]), 0
@@ -206,6 +213,9 @@ func (r *Reducer) begin(st *state, q int) *role.Task {
 		t := st.tables[st.Analysis.TableIndex(name)]
 		t.SetMemory(st.Replica.Memory)
 		t.SetScratch(r.Scratch)
+		if i := st.Analysis.TableIndex(name); r.Of(st.ID).Len(i) > 0 {
+			t.SetMoved(func(bucket int, each func(partial []byte) error) error { return r.Of(st.ID).Read(i, bucket, each) })
+		}
 		tables = append(tables, t)
 	}
 	return role.NewTask(tables, func(put func([]byte)) error { return st.answer(q, tables, put) })
@@ -301,13 +311,17 @@ func (st *state) rejected(put func([]byte)) error {
 	return nil
 }
 
-// More implements role.Role. It emits one part. limits.frame decides into how many messages the part is split, but not how many parts are
-// left. So a repeated call has the same effect, even under another limit.
+// More implements role.Role. If files cannot be read, the next call of Work returns the error: if More returned it, a node whose recovery
+// repeats the call could not start. It emits one part. limits.frame decides into how many messages the part is split, but not how many
+// parts are left. So a repeated call has the same effect, even under another limit.
 func (r *Reducer) More(id session.ID, out role.Emitter) (bool, error) {
 	st := r.sessions[id]
 	for more := true; more; {
 		var err error
-		if more, err = r.Work(id); err != nil {
+		if more, err = r.Work(id); err != nil && len(r.Of(id).Files()) > 0 {
+			st.failed = err
+			return true, nil
+		} else if err != nil {
 			return false, err
 		}
 	}
@@ -330,12 +344,13 @@ func (r *Reducer) Drop(id session.ID, _ role.Outcome) {
 		st.task.Stop()
 		delete(r.sessions, id)
 	}
+	r.Forget(id)
 }
 
 // Snapshot implements role.Role.
 func (r *Reducer) Snapshot(id session.ID, dst []byte) []byte {
 	st := r.sessions[id]
-	dst = wire.AppendArray(dst, 6)
+	dst = wire.AppendArray(dst, snapshotFields)
 	dst = wire.AppendUint(dst, uint64(st.stream))
 	dst = wire.AppendBools(dst, st.ended)
 	dst = wire.AppendBools(dst, st.answered)
@@ -344,8 +359,15 @@ func (r *Reducer) Snapshot(id session.ID, dst []byte) []byte {
 		dst = wire.AppendUint(dst, uint64(q))
 	}
 	dst = wire.AppendUint(dst, uint64(st.given))
-	return role.AppendTables(dst, st.tables)
+	dst = role.AppendTables(dst, st.tables)
+	return r.Of(id).Append(dst)
 }
+
+// Fields of a snapshot.
+const (
+	snapshotFields = 7
+	withoutRuns    = 6 // snapshots of programs that kept all tables in memory
+)
 
 // Restore implements role.Role.
 func (r *Reducer) Restore(id session.ID, data []byte) error {
@@ -354,7 +376,10 @@ func (r *Reducer) Restore(id session.ID, data []byte) error {
 		return errors.New("the session is not open")
 	}
 	d := wire.NewReader(data)
-	d.ArrayOf(6)
+	fields := d.Array()
+	if fields != snapshotFields && fields != withoutRuns {
+		d.Fail("%d fields", fields)
+	}
 	st.stream = int(d.Uint())
 	d.Bools(st.ended)
 	d.Bools(st.answered)
@@ -367,6 +392,9 @@ func (r *Reducer) Restore(id session.ID, data []byte) error {
 	}
 	if err := role.ReadTables(&d, st.tables); err != nil {
 		return err
+	}
+	if fields == snapshotFields {
+		r.Store.Restore(id, &d)
 	}
 	return errors.Join(st.fits(math.MaxInt), d.Done())
 }

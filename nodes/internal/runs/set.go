@@ -47,6 +47,14 @@ func (s *Set) Add(list int, b *Builder) (name string, err error) {
 	return r.name, nil
 }
 
+// Files names the runs. A nil set has none.
+func (s *Set) Files() (names []string) {
+	if s != nil {
+		s.each(func(r *run) { names = append(names, r.name) })
+	}
+	return names
+}
+
 // Len returns how many runs a list has. A nil set has none.
 func (s *Set) Len(list int) int {
 	if s == nil || list >= len(s.lists) {
