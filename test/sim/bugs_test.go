@@ -75,14 +75,15 @@ func or(rule, because string, m mutants.Mutant) mutants.Mutant {
 // bugs are mistakes that a programmer could make, or has made. The simulator must find every one.
 func bugs() []mutants.Mutant {
 	return []mutants.Mutant{
-		one("role: what a joiner has flushed is flushed again", "R5", fileJoiner, "			}\n		}\n		t.Reset()\n", "			}\n		}\n"),
+		one("role: what a joiner has flushed is flushed again", "R5", fileJoiner, "	}\n	t.Reset()\n	return nil\n",
+			"	}\n	return nil\n"),
 		one("role: rejected rows of a chunk that a fork has folded are forgotten", "D1", fileJoiner, "st.reject(m.Folded.Rejected, false)",
 			"st.reject(nil, false)"),
 		one("role: a chunk that a fork has folded travels as rows, too", "D1", fileWork,
 			"		w.folded = &role.Folded{Fork: p.joiner, Rejected: rejected}\n		return nil, nil\n",
 			"		w.folded = &role.Folded{Fork: p.joiner, Rejected: rejected}\n"),
-		one("role: a commit leaves behind what forks have folded for it", "R12", fileJoiner, "	st.dirty = true\n	return m.Folded.Fork.Flush(",
-			"	return m.Folded.Fork.Flush("),
+		one("role: a commit leaves behind what forks have folded for it", "R12", fileJoiner, "	st.dirty = true\n	tables := st.tables",
+			"	tables := st.tables"),
 		many("role: facts are folded in a fork before the reference data has ended", "R11",
 			edit(fileJoiner, "st == nil || st.deferred || !st.referenceEnded()", "st == nil || st.deferred"),
 			edit(fileHost, "	case h.c.cfg.Joiner && !reference && s != nil && s.endsReference():",
