@@ -29,7 +29,11 @@ func (a *Aggregator) Snapshot(id session.ID, dst []byte) []byte {
 	dst = wire.AppendArray(dst, snapshotFields)
 	dst = wire.AppendArray(dst, 2*len(st.repeats))
 	for i, r := range st.repeats {
-		dst = wire.AppendUint(wire.AppendBool(dst, r.unmerged), uint64(max(0, r.before+st.tables[i].Merged()-st.tables[i].Len())))
+		merged := 0
+		if st.grows(i) {
+			merged = max(0, r.before+st.tables[i].Merged()-st.tables[i].Len())
+		}
+		dst = wire.AppendUint(wire.AppendBool(dst, r.unmerged), uint64(merged))
 	}
 	dst = wire.AppendUint(dst, uint64(st.stream))
 	dst = wire.AppendUint(dst, uint64(st.next))

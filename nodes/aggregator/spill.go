@@ -128,7 +128,9 @@ func (a *Aggregator) spill(st *state, which func(table int) bool) (record []byte
 			return nil, err
 		}
 		names = append(names, name)
-		st.repeats[i].spilled(t, set.Len(i))
+		if st.grows(i) {
+			st.repeats[i].spilled(t, set.Len(i))
+		}
 		st.empty(i)
 	}
 	record = wire.AppendArray(nil, len(names))
@@ -153,6 +155,10 @@ const (
 	// mergedAgain is after how many runs a table is merged in memory again, to see whether keys repeat now.
 	mergedAgain = 8
 )
+
+// grows reports whether more rows of a table can come. How many were merged is not known afterwards, because pruning drops rows, and a
+// replay may have pruned more than what it replays had.
+func (st *state) grows(table int) bool { return !st.ended[role.TableStream(st.Analysis, table)] }
 
 // spilled notes that a table has moved to files, which are so many now.
 func (r *repeats) spilled(t *fold.Table, runs int) {
