@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/internal/words"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/csv"
 )
 
 func newParser(args analyses.Args, stream int, _ analyses.File, b *batch.Builder) (func([][]byte) error, error) {
-	words, err := readWords(args)
+	list, err := readWords(args)
 	if err != nil {
 		return nil, err
 	}
@@ -17,7 +18,7 @@ func newParser(args analyses.Args, stream int, _ analyses.File, b *batch.Builder
 	case posts:
 		return parsePosts(b), nil
 	case comments:
-		return parseComments(b, newWordMatcher(words)), nil
+		return parseComments(b, words.New(list)), nil
 	}
 	return nil, fmt.Errorf("memes has no stream %d", stream)
 }
@@ -45,7 +46,7 @@ func parsePosts(b *batch.Builder) func([][]byte) error {
 
 // parseComments keeps only what the queries need to know about a body. Bodies are half of the file, and no later node needs
 // them.
-func parseComments(b *batch.Builder, words *wordMatcher) func([][]byte) error {
+func parseComments(b *batch.Builder, about *words.Matcher) func([][]byte) error {
 	var links permalinks
 	post, flags, sentiment := b.Dict(commentPost), b.Int(commentFlags), b.Int(commentSentiment)
 	return func(f [][]byte) error {
@@ -60,7 +61,7 @@ func parseComments(b *batch.Builder, words *wordMatcher) func([][]byte) error {
 		switch {
 		case !counts(f[1]):
 			value, is = 0, 0
-		case words.in(f[1]):
+		case about.In(f[1]):
 			is |= aboutStudents
 		}
 		if is == 0 {

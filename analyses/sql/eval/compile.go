@@ -107,6 +107,9 @@ func (c *compiler) apply(e *plan.Apply, args []node, out Vector) (node, error) {
 	ordered := operand != types.Interval && operand != types.TextList
 	switch e.Func {
 	case "AND", "OR":
+		if n := either(args[0], args[1], out); n != nil && e.Func == "OR" {
+			return n, nil
+		}
 		return &logic{l: args[0], r: args[1], or: e.Func == "OR", out: out}, nil
 	case "NOT":
 		return &not{args[0], out}, nil
@@ -140,11 +143,7 @@ func (c *compiler) apply(e *plan.Apply, args []node, out Vector) (node, error) {
 	case "IN":
 		return newIn(args, operand, out), nil
 	case "LIKE", "ILIKE":
-		k := &like{x: args[0], pattern: args[1], fold: e.Func == "ILIKE", at: e.At, made: c.of, out: out}
-		if len(e.Args) == 3 {
-			k.escape = e.Args[2].(*plan.Const).Value.(string)[0]
-		}
-		return k, nil
+		return c.newLike(e, args, out), nil
 	case "contains", "starts_with", "ends_with":
 		return &part{args[0], args[1], e.Func, out}, nil
 	case "length":

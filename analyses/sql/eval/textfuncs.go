@@ -89,6 +89,7 @@ func text1(f func(string) string) kernel {
 // mapped changes each character. Bytes that are not UTF-8 stay as they are.
 func mapped(s string, f func(rune) rune) string {
 	var b strings.Builder
+	b.Grow(len(s))
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		if r == utf8.RuneError && n == 1 {
@@ -101,27 +102,32 @@ func mapped(s string, f func(rune) rune) string {
 	return b.String()
 }
 
-func lower(s string) string {
+func plainASCII(s string) bool {
 	for i := range len(s) {
-		if c := s[i]; c >= utf8.RuneSelf || c >= 'A' && c <= 'Z' {
-			return mapped(s, unicode.ToLower)
+		if s[i] >= utf8.RuneSelf {
+			return false
 		}
 	}
-	return s
+	return true
+}
+
+func lower(s string) string {
+	if plainASCII(s) {
+		return strings.ToLower(s)
+	}
+	return mapped(s, unicode.ToLower)
 }
 
 func upper(s string) string {
-	for i := range len(s) {
-		if c := s[i]; c >= utf8.RuneSelf || c >= 'a' && c <= 'z' {
-			return mapped(s, func(r rune) rune {
-				if r == 'ß' {
-					return 'ẞ' // as in DuckDB; Unicode's simple mapping has none
-				}
-				return unicode.ToUpper(r)
-			})
-		}
+	if plainASCII(s) {
+		return strings.ToUpper(s)
 	}
-	return s
+	return mapped(s, func(r rune) rune {
+		if r == 'ß' {
+			return 'ẞ' // as in DuckDB; Unicode's simple mapping has none
+		}
+		return unicode.ToUpper(r)
+	})
 }
 
 // reverse reverses the characters of a text, as a reader sees them: what extends a character stays behind it.

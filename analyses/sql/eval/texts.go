@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
+	"posta.dev/posta/analyses/internal/words"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -70,9 +73,64 @@ type like struct {
 	out        Vector
 	text       string   // the last pattern without _ and escape
 	parts      []string // text, split at each %
+	words      []string // of ILIKE '%word%', or of several of them with OR in between; nil for other patterns
+	matcher    *words.Matcher
+}
+
+// newLike returns LIKE or ILIKE.
+func (c *compiler) newLike(e *plan.Apply, args []node, out Vector) *like {
+	k := &like{x: args[0], pattern: args[1], fold: e.Func == "ILIKE", at: e.At, made: c.of, out: out}
+	if len(e.Args) == 3 {
+		k.escape = e.Args[2].(*plan.Const).Value.(string)[0]
+	}
+	if p, is := k.pattern.(*constant); is && k.fold {
+		text, is := p.value.(string)
+		if is && k.plain(text) && len(k.parts) == 3 && k.parts[0] == "" && k.parts[1] != "" && k.parts[2] == "" {
+			k.words = k.parts[1:2:2]
+		}
+	}
+	return k
+}
+
+// either returns x ILIKE '%a%' OR x ILIKE '%b%' as one search for both words, nil if the operands are something else.
+func either(l, r node, out Vector) node {
+	a, isA := l.(*like)
+	b, isB := r.(*like)
+	if !isA || !isB || a.words == nil || b.words == nil || !sameValues(a.x, b.x) {
+		return nil
+	}
+	return &like{x: a.x, fold: true, at: a.at, made: a.made, words: append(a.words, b.words...), out: out}
+}
+
+// sameValues reports whether two nodes surely have the same values.
+func sameValues(a, b node) bool {
+	l, isL := a.(*column)
+	r, isR := b.(*column)
+	return a == b || isL && isR && l.index == r.index
+}
+
+// anyWord is eval for words. The text of a row is not copied to make it lower case.
+func (k *like) anyWord(b *batch, sel []int32) (*Vector, error) {
+	x, err := k.x.eval(b, sel)
+	if err != nil {
+		return nil, err
+	}
+	if k.matcher == nil {
+		k.matcher = words.New(k.words)
+	}
+	k.out.reset(b.n)
+	k.out.nullsOf(x)
+	for _, i := range sel {
+		s := x.Texts[i]
+		k.out.Bools[i] = k.matcher.In(unsafe.Slice(unsafe.StringData(s), len(s)))
+	}
+	return &k.out, nil
 }
 
 func (k *like) eval(b *batch, sel []int32) (*Vector, error) {
+	if k.words != nil {
+		return k.anyWord(b, sel)
+	}
 	if c, is := k.pattern.(*constant); is && !k.fold {
 		if pattern, is := c.value.(string); is && k.plain(pattern) {
 			return k.constant(b, sel)

@@ -2,19 +2,21 @@ package eval
 
 import (
 	"regexp/syntax"
+	"strings"
 	"unicode/utf8"
 )
 
-// walker matches a regular expression that begins at the beginning of the text, as most that take a text apart do. Package regexp notes for
-// each byte which instructions were there, so that no text takes long. A walker does not: it walks on, and goes back where there was a
-// choice. A repeated character behind which none of the same kind can come, as in [^/]+/, is no choice. It gives up after a number of
-// steps, and package regexp matches the text.
+// walker matches a regular expression that begins at the beginning of the text, or with a fixed text, as most that take a text apart do.
+// Package regexp notes for each byte which instructions were there, so that no text takes long. A walker does not: it walks on, and goes
+// back where there was a choice. A repeated character behind which none of the same kind can come, as in [^/]+/, is no choice. It gives up
+// after a number of steps, and package regexp matches the text.
 type walker struct {
-	prog  []walkerStep
-	start uint32
-	caps  []int
-	text  string
-	steps int // left
+	prog   []walkerStep
+	start  uint32
+	prefix string // of every match; "": matches begin at the beginning of the text
+	caps   []int
+	text   string
+	steps  int // left
 }
 
 // walkerStep is an instruction.
@@ -30,17 +32,22 @@ const (
 	walkerSteps = 16      // for each byte
 )
 
-// newWalker returns nil for an expression that may begin elsewhere, or that looks at words.
+// newWalker returns nil for an expression that may begin anywhere with anything, or that looks at words.
 func newWalker(text string) *walker {
 	re, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return nil
 	}
 	prog, err := syntax.Compile(re.Simplify())
-	if err != nil || prog.StartCond()&syntax.EmptyBeginText == 0 || prog.StartCond() == ^syntax.EmptyOp(0) {
+	if err != nil || prog.StartCond() == ^syntax.EmptyOp(0) {
 		return nil
 	}
 	w := &walker{start: uint32(prog.Start), caps: make([]int, 2*(re.MaxCap()+1))}
+	if prog.StartCond()&syntax.EmptyBeginText == 0 {
+		if w.prefix, _ = prog.Prefix(); w.prefix == "" {
+			return nil
+		}
+	}
 	for i := range prog.Inst {
 		s := walkerStep{Inst: &prog.Inst[i]}
 		switch s.Op {
@@ -115,11 +122,7 @@ func (w *walker) first(text string) (bounds []int, ok bool) {
 		return nil, false
 	}
 	w.text, w.steps = text, walkerSteps*(len(text)+8)
-	for i := range w.caps {
-		w.caps[i] = -1
-	}
-	w.caps[0] = 0
-	found := w.walk(w.start, 0)
+	found := w.walkFrom(0)
 	if w.text = ""; w.steps < 0 {
 		return nil, false
 	}
@@ -127,6 +130,27 @@ func (w *walker) first(text string) (bounds []int, ok bool) {
 		return nil, true
 	}
 	return w.caps, true
+}
+
+// walkFrom walks from the first place at or behind another one where there is a match, or gives up.
+func (w *walker) walkFrom(at int) bool {
+	for {
+		if w.prefix != "" {
+			next := strings.Index(w.text[at:], w.prefix)
+			if next < 0 {
+				return false
+			}
+			at += next
+		}
+		for i := range w.caps {
+			w.caps[i] = -1
+		}
+		w.caps[0] = at
+		if w.walk(w.start, at) || w.prefix == "" || w.steps < 0 {
+			return w.caps[1] >= 0
+		}
+		at++
+	}
 }
 
 // walk goes on from an instruction and a place in the text. It sets caps only if it finds a match.

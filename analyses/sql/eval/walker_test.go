@@ -45,7 +45,7 @@ func TestWalksFindWhatRegexpFinds(t *testing.T) {
 	}
 	walks := 0
 	for range 40_000 {
-		expression := "^" + of(parts, 9)
+		expression := []string{"^", "", "a", "/b"}[r.IntN(4)] + of(parts, 9)
 		for range 4 {
 			if walked(t, expression, of(bytes, 12)) {
 				walks++
@@ -64,7 +64,7 @@ func TestWalksThatAreMade(t *testing.T) {
 			t.Errorf("no walk in %q", text)
 		}
 	}
-	for _, expression := range []string{"a", "(?m)^a", `^a\b`, "^a|b"} {
+	for _, expression := range []string{"a|b", "a?", "(?i)a", "[ab]c", "(?m)^a", `^a\b`, `a\b`, "^a|b"} {
 		if newWalker(expression) != nil {
 			t.Errorf("%q is walked", expression)
 		}

@@ -1,4 +1,5 @@
-package memes
+// Package words finds words in texts, in any case.
+package words
 
 import (
 	"bytes"
@@ -7,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// wordMatcher finds whether a text contains one of some words, in any case. It looks at few bytes of the text (Wu and Manber,
-// "A Fast Algorithm for Multi-Pattern Searching", 1994): let m be the length of the shortest word. If two bytes of the text are
-// nowhere in the first m bytes of any word, the search can skip m-1 bytes. Rejected: one pass per word with bytes.Index would
-// look at every byte five times, and could not ignore case. On a machine with vector instructions, texts that are long enough
-// for a vector are searched by the words' prefixes.
-type wordMatcher struct {
+// Matcher finds whether a text contains one of some words, in any case: both are compared after unicode.ToLower of every letter.
+// It looks at few bytes of the text (Wu and Manber, "A Fast Algorithm for Multi-Pattern Searching", 1994): let m be the length of
+// the shortest word. If two bytes of the text are nowhere in the first m bytes of any word, the search can skip m-1 bytes.
+// Rejected: one pass per word with bytes.Index would look at every byte five times, and could not ignore case. On a machine with
+// vector instructions, texts that are long enough for a vector are searched by the words' prefixes.
+type Matcher struct {
 	words    [][]byte // in lower case
 	shortest int
 	shift    [1 << (2 * letterBits)]uint8 // by the last two bytes of a window
@@ -27,9 +28,9 @@ const letterBits = 5
 
 func pair(a, b byte) uint { return uint(a&31)<<letterBits | uint(b&31) }
 
-// newWordMatcher returns a wordMatcher for words. There must be at least one, and none may be empty.
-func newWordMatcher(words []string) *wordMatcher {
-	f := &wordMatcher{ascii: true, shortest: 256} // shifts must fit a byte
+// New returns a Matcher for words of UTF-8. There must be at least one, and none may be empty. One goroutine at a time uses it.
+func New(words []string) *Matcher {
+	f := &Matcher{ascii: true, shortest: 256} // shifts must fit a byte
 	for _, w := range words {
 		low := appendLower(nil, []byte(w))
 		f.words = append(f.words, low)
@@ -51,8 +52,11 @@ func newWordMatcher(words []string) *wordMatcher {
 	return f
 }
 
-// in reports whether text contains a word.
-func (f *wordMatcher) in(text []byte) bool {
+// maxKept is how long a text may be for its memory to be used again.
+const maxKept = 1 << 20
+
+// In reports whether text contains a word.
+func (f *Matcher) In(text []byte) bool {
 	found, beyond := f.look(text)
 	if found {
 		return true
@@ -61,11 +65,15 @@ func (f *wordMatcher) in(text []byte) bool {
 		return false
 	}
 	f.lowered = appendLower(f.lowered[:0], text)
-	return f.search(f.lowered)
+	found = f.search(f.lowered)
+	if cap(f.lowered) > maxKept {
+		f.lowered = nil
+	}
+	return found
 }
 
 // look finds words as search does. If it finds none, beyond reports whether text has bytes beyond ASCII.
-func (f *wordMatcher) look(text []byte) (found, beyond bool) {
+func (f *Matcher) look(text []byte) (found, beyond bool) {
 	if f.prefixes != nil {
 		for len(text) >= prefixText {
 			at, more := f.prefixes.next(text)
@@ -85,12 +93,12 @@ func (f *wordMatcher) look(text []byte) (found, beyond bool) {
 // hides reports whether text, which has bytes beyond ASCII, may contain a letter that search misses because only
 // unicode.ToLower turns it into a letter of a word. For words in ASCII, the only such letters are the Kelvin sign and the
 // dotted capital I.
-func (f *wordMatcher) hides(text []byte) bool {
+func (f *Matcher) hides(text []byte) bool {
 	return !f.ascii || bytes.Contains(text, []byte("\u212a")) || bytes.Contains(text, []byte("\u0130"))
 }
 
 // search finds words byte by byte, ignoring only the case of ASCII letters.
-func (f *wordMatcher) search(text []byte) bool {
+func (f *Matcher) search(text []byte) bool {
 	if f.shortest < 2 { // the shortest word has no pair of bytes
 		for at := range text {
 			if f.starts(text[at:]) {
@@ -113,7 +121,7 @@ func (f *wordMatcher) search(text []byte) bool {
 }
 
 // starts reports whether text starts with a word.
-func (f *wordMatcher) starts(text []byte) bool {
+func (f *Matcher) starts(text []byte) bool {
 	for _, w := range f.words {
 		if len(w) <= len(text) && equalLower(text[:len(w)], w) {
 			return true

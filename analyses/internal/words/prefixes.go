@@ -1,4 +1,4 @@
-package memes
+package words
 
 // prefixes finds places where one of some words may begin, in any case. It compares the first three bytes of the words, at 32
 // places at a time (Intel's Hyperscan calls this method Teddy). The words are divided into eight sets, each with a bit. The

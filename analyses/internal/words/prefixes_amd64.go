@@ -1,4 +1,4 @@
-package memes
+package words
 
 import "golang.org/x/sys/cpu"
 
