@@ -22,10 +22,13 @@ func laid(rng *rand.Rand, values [][]byte) (data []byte, from, to []uint32) {
 	return data, from, to
 }
 
-// TestAppendAllIsAppend: rows added many at a time, one by one, and with rows removed in between, have the same wire form.
-func TestAppendAllIsAppend(t *testing.T) {
-	rng := rand.New(rand.NewPCG(41, 42))
-	for range 300 {
+// FuzzAppendAll: rows added many at a time, one by one, and with rows removed in between, have the same wire form.
+func FuzzAppendAll(f *testing.F) {
+	for seed := range uint64(300) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		rng := rand.New(rand.NewPCG(seed, 42))
 		one, all := newDictBuilder(), newDictBuilder()
 		values := 1 + rng.IntN(3000)
 		longest := []int{3, 9, 18, 40}[rng.IntN(4)]
@@ -62,13 +65,16 @@ func TestAppendAllIsAppend(t *testing.T) {
 		if a, b := one.append(nil, "c"), all.append(nil, "c"); !bytes.Equal(a, b) {
 			t.Fatalf("%d rows of %d entries, and %d of %d", one.rows(), one.Len(), all.rows(), all.Len())
 		}
-	}
+	})
 }
 
-// TestEntriesThatAreNotLookedFor: whatever values are added in whatever way, and removed again, the rows that are left have their values.
-func TestEntriesThatAreNotLookedFor(t *testing.T) {
-	rng := rand.New(rand.NewPCG(43, 44))
-	for range 200 {
+// FuzzEntriesThatAreNotLookedFor: whatever values are added in whatever way, and removed again, the rows that are left have their values.
+func FuzzEntriesThatAreNotLookedFor(f *testing.F) {
+	for seed := range uint64(200) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		rng := rand.New(rand.NewPCG(seed, 44))
 		b := newDictBuilder()
 		var want [][]byte
 		draw := func() []byte { return fmt.Append(nil, "value "[:rng.IntN(7)], rng.IntN(3000)) }
@@ -130,7 +136,7 @@ func TestEntriesThatAreNotLookedFor(t *testing.T) {
 		if b.index.used != 0 || b.Len() != 0 {
 			t.Fatal("a reset builder has entries")
 		}
-	}
+	})
 }
 
 // TestViewsAreCopiedOnlyForCodes: views are in the caller's memory until somebody asks for codes, entries or the wire form, or a value is

@@ -7,9 +7,11 @@ import (
 	"testing"
 )
 
-// TestBlocksAreTheirRows: a block of rows makes the same chunk as each of its rows alone, whatever came before.
-func TestBlocksAreTheirRows(t *testing.T) {
-	r := rand.New(rand.NewPCG(8, 1))
+// FuzzBlocks: a block of rows makes the same chunk as each of its rows alone, whatever came before.
+func FuzzBlocks(f *testing.F) {
+	for seed := range uint64(2000) {
+		f.Add(seed)
+	}
 	words := &Texts{}
 	var all []byte
 	for i := range 50 {
@@ -19,7 +21,8 @@ func TestBlocksAreTheirRows(t *testing.T) {
 	}
 	words.Bytes = all
 	kinds := []Kind{Int, Float, Micros, Days, Nanos, Bool, Decimal(2)}
-	for round := range 2000 {
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 1))
 		blocks, rows := NewWriter(1), NewWriter(1)
 		b, a := blocks.Column(0), rows.Column(0)
 		b.Dictionary(50)
@@ -76,9 +79,9 @@ func TestBlocksAreTheirRows(t *testing.T) {
 		}
 		got, want := blocks.Append(nil), rows.Append(nil)
 		if !bytes.Equal(got, want) || blocks.Size() != rows.Size() {
-			t.Fatalf("round %d: a chunk of %d bytes and not of %d:\n%x\n%x", round, len(got), len(want), got, want)
+			t.Fatalf("a chunk of %d bytes and not of %d:\n%x\n%x", len(got), len(want), got, want)
 		}
-	}
+	})
 }
 
 // drawBits returns the bits of n rows, most or few of which are set, nil if all are, and how many are set.

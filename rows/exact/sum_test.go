@@ -56,8 +56,12 @@ func values(r *rand.Rand, n int) []float64 {
 
 func sameBits(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
 
-func TestD1_ValueAndMeanAreThoseOfBigRationals(t *testing.T) {
-	for seed := uint64(0); seed < 3000; seed++ {
+// FuzzD1_Sums: the value and the mean of a sum are those of big rationals.
+func FuzzD1_Sums(f *testing.F) {
+	for seed := range uint64(3000) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var s Sum
 		var b bigSum
@@ -71,16 +75,16 @@ func TestD1_ValueAndMeanAreThoseOfBigRationals(t *testing.T) {
 			}
 		}
 		if got, want := s.Value(), b.value(); got != want {
-			t.Fatalf("seed %d: sum %v (%x), want %v (%x)", seed, got, got, want, want)
+			t.Fatalf("sum %v (%x), want %v (%x)", got, got, want, want)
 		}
 		n := 1 + r.Int64N(1000)
 		if got, want := s.Mean(n), b.mean(n); got != want {
-			t.Fatalf("seed %d: mean %v, want %v", seed, got, want)
+			t.Fatalf("mean %v, want %v", got, want)
 		}
 		if isZero(&s) != (b.r.Sign() == 0) {
-			t.Fatalf("seed %d: isZero %v", seed, isZero(&s))
+			t.Fatalf("isZero %v", isZero(&s))
 		}
-	}
+	})
 }
 
 func TestD1_OrderAndGroupingDoNotMatter(t *testing.T) {

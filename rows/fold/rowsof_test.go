@@ -93,9 +93,9 @@ func some(r *rand.Rand, rows int) (sel []int32) {
 	return sel
 }
 
-// FuzzTablesAreMaps: whatever the kinds of keys, tables of groups behave as a map by key: where rows come as vectors, one by one, through
-// their wire form, or from another table.
-func FuzzTablesAreMaps(f *testing.F) {
+// FuzzD1_TablesAreMaps: whatever the kinds of keys, tables of groups behave as a map by key: where rows come as vectors, one by one,
+// through their wire form, or from another table.
+func FuzzD1_TablesAreMaps(f *testing.F) {
 	for seed := range uint64(60) {
 		f.Add(seed, uint8(seed%17), uint16(seed*seed*7), seed%3 > 0)
 	}

@@ -2,6 +2,7 @@ package bounds
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -61,13 +62,27 @@ func drawnCondition(r *rand.Rand, column *plan.Column, draw func() any, depth in
 	return call(op, column, constant())
 }
 
-// TestOutcomesCoverWhatConditionsAre: whatever values some rows have, a condition is true or false for one of them only if Outcomes says
-// so. Where the ends of the values are known and they are few, it also says no more than that, most of the time.
-func TestOutcomesCoverWhatConditionsAre(t *testing.T) {
-	r := rand.New(rand.NewPCG(6, 1))
+// FuzzOutcomes: whatever values some rows have, a condition is true or false for one of them only if Outcomes says so.
+func FuzzOutcomes(f *testing.F) {
+	for seed := range uint64(50) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) { outcomes(t, seed, 500) })
+}
+
+// TestOutcomesAreSharp: where the ends of the values are known and they are few, Outcomes mostly says no more than what the condition is.
+func TestOutcomesAreSharp(t *testing.T) {
+	const rounds = 30_000
+	if excluded, sharp := outcomes(t, 6, rounds); excluded < rounds/5 || sharp < rounds*3/4 {
+		t.Errorf("of %d, %d are excluded, %d are exactly known", rounds, excluded, sharp)
+	}
+}
+
+// outcomes draws conditions and values, and returns how many conditions exclude all values, and how many are exactly known.
+func outcomes(t *testing.T, seed uint64, rounds int) (excluded, sharp int) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
 	words := []string{"", "a", "ab", "abc", "abd", "b", "ba", "é", "éa", "a%", "a_", strings.Repeat("a", 20)}
-	excluded, sharp := 0, 0
-	const rounds = 60_000
 	for range rounds {
 		of := []types.Type{types.Of(types.BigInt), types.DecimalOf(9, 2), types.Of(types.Date), types.Of(types.Text),
 			types.Of(types.Double)}[r.IntN(5)]
@@ -76,7 +91,14 @@ func TestOutcomesCoverWhatConditionsAre(t *testing.T) {
 			case types.Text:
 				return words[r.IntN(len(words))]
 			case types.Double:
+				if r.IntN(12) == 0 {
+					return []float64{math.Inf(1), math.Inf(-1), math.NaN(), math.Copysign(0, -1), math.MaxFloat64}[r.IntN(5)]
+				}
 				return float64(r.IntN(7)-3) / 2
+			case types.BigInt:
+				if r.IntN(12) == 0 {
+					return []int64{math.MinInt64, math.MaxInt64, math.MinInt64 + 1, math.MaxInt64 - 1}[r.IntN(4)]
+				}
 			}
 			return int64(r.IntN(7) - 3)
 		}
@@ -140,9 +162,7 @@ func TestOutcomesCoverWhatConditionsAre(t *testing.T) {
 			sharp++
 		}
 	}
-	if excluded < rounds/5 || sharp < rounds*3/4 {
-		t.Errorf("of %d, %d are excluded, %d are exactly known", rounds, excluded, sharp)
-	}
+	return excluded, sharp
 }
 
 func shown(e plan.Expr) string {

@@ -177,12 +177,26 @@ func same(a, b any) bool {
 	return a == b
 }
 
-// For random expressions over random rows, a naive evaluator finds the same values, and the same first row that fails.
-func TestQ6_KernelsAgreeWithTheReference(t *testing.T) {
-	const seed = 1
+// FuzzKernels: for random expressions over random rows, a naive evaluator finds the same values, and the same first row that fails.
+func FuzzKernels(f *testing.F) {
+	for seed := range uint64(20) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) { kernels(t, seed, 50) })
+}
+
+// TestQ6_KernelsMeetErrorsAndValues: the random expressions of FuzzKernels have both.
+func TestQ6_KernelsMeetErrorsAndValues(t *testing.T) {
+	if failed, values := kernels(t, 1, 500); failed < 25 || values < 10_000 {
+		t.Errorf("%d batches without a value and %d values: too few to mean something", failed, values)
+	}
+}
+
+// kernels compares expressions with the naive evaluator, and returns how many batches fail, and how many values there are.
+func kernels(t *testing.T, seed uint64, expressions int) (failed, values int) {
+	t.Helper()
 	g := generator{rand.New(rand.NewPCG(seed, 2))}
-	failed, values := 0, 0
-	for range 1000 {
+	for range expressions {
 		text := g.expr(g.pick("int", "float", "text", "bool", "time", "date"), 1+g.IntN(4))
 		e := bound(t, text)
 		p, err := Compile(e, byNumber)
@@ -228,9 +242,7 @@ func TestQ6_KernelsAgreeWithTheReference(t *testing.T) {
 			}
 		}
 	}
-	if failed < 50 || values < 20_000 {
-		t.Errorf("%d batches without a value and %d values: too few to mean something", failed, values)
-	}
+	return failed, values
 }
 
 func TestQ4_WhatHasNoKernelIsRefused(t *testing.T) {

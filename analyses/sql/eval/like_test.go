@@ -1,40 +1,81 @@
 package eval
 
 import (
-	"math/rand/v2"
+	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"posta.dev/posta/analyses/sql/plan"
+	"posta.dev/posta/analyses/sql/types"
 )
 
-// TestLikeBySearching: a pattern without _ is searched for part by part, and matches the same texts as the general algorithm.
-func TestLikeBySearching(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	some := func(letters []string, n int) (s string) {
-		for range r.IntN(n + 1) {
-			s += letters[r.IntN(len(letters))]
-		}
-		return s
+// plainLike is the plain twin of LIKE: % takes any number of characters, and _ one.
+func plainLike(text, pattern string) bool {
+	_, n := utf8.DecodeRuneInString(text)
+	switch {
+	case pattern == "":
+		return text == ""
+	case pattern[0] == '%':
+		return plainLike(text, pattern[1:]) || text != "" && plainLike(text[n:], pattern)
+	case text == "":
+		return false
+	case pattern[0] == '_':
+		return plainLike(text[n:], pattern[1:])
 	}
-	matched := 0
-	for range 50_000 {
-		text, pattern := some([]string{"a", "b", "é", "\xe9", "\xa9"}, 7), some([]string{"a", "b", "é", "%", "%"}, 5)
-		k := like{}
-		if !k.plain(pattern) {
-			t.Fatalf("%q", pattern)
-		}
-		got := matchesParts(text, k.parts)
-		if want, _ := matches(text, pattern, 0); got != want {
-			t.Fatalf("%q LIKE %q is %v", text, pattern, got)
-		}
-		if got {
-			matched++
-		}
+	return text[0] == pattern[0] && plainLike(text[1:], pattern[1:])
+}
+
+// FuzzLike: LIKE with a constant pattern, LIKE with a column of it, and the plain twin agree, for NULL, too. So do those of ILIKE. The
+// texts are separated by newlines.
+func FuzzLike(f *testing.F) {
+	for _, pattern := range []string{"", "%", "a", "%a", "a%", "%a%", "%%", "a%b", "%a%b%", "%ab%ba", "a_", "_%_", "%é", "é%é", "\xff%",
+		"%\xa9", "aa%aa"} {
+		f.Add(pattern, "a\nb\nab\naa\naaa\naaaa\nabba\nbaab\n\né\néé\nÉa\n\xc3\xa9\xff\n\xff\n\xc3\n%\n_", uint64(0b10010))
 	}
-	if matched < 5000 {
-		t.Errorf("%d matches", matched)
-	}
-	for _, pattern := range []string{"a_", "\xe9"} {
-		if k := (&like{}); k.plain(pattern) {
-			t.Errorf("%q is not plain", pattern)
+	f.Fuzz(func(t *testing.T, pattern, joined string, nulls uint64) {
+		if len(pattern) > 12 || len(joined) > 400 || strings.Count(pattern, "%") > 5 {
+			return
 		}
-	}
+		texts := strings.Split(joined, "\n")
+		columns := []*Vector{NewVector(types.Text, len(texts)), NewVector(types.Text, len(texts))}
+		var sel []int32
+		for i, text := range texts {
+			columns[0].Texts[i], columns[1].Texts[i] = text, pattern
+			if nulls>>(i%64)&1 == 1 {
+				columns[0].SetNull(int32(i))
+			}
+			if i%5 < 4 {
+				sel = append(sel, int32(i))
+			}
+		}
+		of, text := plan.Base{T: types.Of(types.Bool)}, plan.Base{T: types.Of(types.Text)}
+		run := func(name string, p plan.Expr) *Vector {
+			program, err := Compile(&plan.Apply{Base: of, Func: name, Args: []plan.Expr{&plan.Column{Base: text, ID: 0}, p}},
+				plan.Layout{0: 0, 1: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := program.Run(columns, len(texts), sel)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		for name, twin := range map[string]func(text string) bool{
+			"LIKE":  func(text string) bool { return plainLike(text, pattern) },
+			"ILIKE": func(text string) bool { return plainLike(lower(text), lower(pattern)) },
+		} {
+			constant, column := run(name, &plan.Const{Base: text, Value: pattern}), run(name, &plan.Column{Base: text, ID: 1})
+			for _, i := range sel {
+				null := columns[0].IsNull(i)
+				if constant.IsNull(i) != null || column.IsNull(i) != null {
+					t.Fatalf("%q %s %q: NULL", texts[i], name, pattern)
+				}
+				if want := twin(texts[i]); !null && (constant.Bools[i] != want || column.Bools[i] != want) {
+					t.Fatalf("%q %s %q: %v of a constant, %v of a column, and not %v", texts[i], name, pattern, constant.Bools[i],
+						column.Bools[i], want)
+				}
+			}
+		}
+	})
 }

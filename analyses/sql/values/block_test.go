@@ -73,11 +73,14 @@ func randomVector(r *rand.Rand, kind types.Kind, n int) *eval.Vector {
 	return v
 }
 
-// TestBlocks_HaveWhatWasAppended: the rows of a block are those that were appended, bit by bit, and a cut block is an error.
-func TestBlocks_HaveWhatWasAppended(t *testing.T) {
+// FuzzBlocks: the rows of a block are those that were appended, bit by bit, and a cut block is an error.
+func FuzzBlocks(f *testing.F) {
 	for seed := range uint64(200) {
+		f.Add(seed, uint16(seed*7))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, count uint16) {
 		r := rand.New(rand.NewPCG(seed, 5))
-		n := r.IntN(300)
+		n := int(count) % 3000
 		var columns []*eval.Vector
 		var kinds []types.Kind
 		for _, k := range blockKinds {
@@ -95,34 +98,34 @@ func TestBlocks_HaveWhatWasAppended(t *testing.T) {
 			}
 		}
 		b := AppendBlock(nil, columns, rows)
-		got, count, err := ReadBlock(b, kinds)
-		if err != nil || count != len(rows) {
-			t.Fatalf("seed %d: %d rows, not %d; %v", seed, count, len(rows), err)
+		got, read, err := ReadBlock(b, kinds)
+		if err != nil || read != len(rows) {
+			t.Fatalf("%d rows, not %d; %v", read, len(rows), err)
 		}
 		for c, v := range columns {
 			if (v == nil) != (got[c] == nil) {
-				t.Fatalf("seed %d: column %d is there, or is not", seed, c)
+				t.Fatalf("column %d is there, or is not", c)
 			}
 			for k, row := range rows {
 				if v == nil {
 					continue
 				}
 				if is, want := same(got[c], int32(k)), same(v, row); is != want {
-					t.Fatalf("seed %d: column %d, row %d is %s, not %s", seed, c, k, is, want)
+					t.Fatalf("column %d, row %d is %s, not %s", c, k, is, want)
 				}
 				if got[c].IsNull(int32(k)) && got[c].Kind == types.BigInt && got[c].Ints[k] != 0 {
-					t.Fatalf("seed %d: a NULL has a value", seed)
+					t.Fatal("a NULL has a value")
 				}
 			}
 		}
 		for range 20 {
 			if cut := b[:r.IntN(len(b))]; len(cut) < len(b) {
 				if _, _, err := ReadBlock(cut, kinds); err == nil {
-					t.Fatalf("seed %d: %d of %d bytes are taken for a block", seed, len(cut), len(b))
+					t.Fatalf("%d of %d bytes are taken for a block", len(cut), len(b))
 				}
 			}
 		}
-	}
+	})
 }
 
 // FuzzReadBlock: any bytes are an error, or rows.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
 
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/protocol"
@@ -143,69 +144,74 @@ func fileOfKind(t *testing.T, r *rand.Rand, k *kindOf, node pq.Node, form, n int
 	return file, columnsOf(name, "w", "x", "y")
 }
 
-// TestC1_RowsThatPassAreCutWhole: for every type and encoding, with NULLs and in lists, rows that pass two tests come with all of their
+// FuzzC1_RowsThatPassAreCutWhole: for every type and encoding, with NULLs and in lists, rows that pass two tests come with all of their
 // values, whatever the chunks. Others come with some of them or not at all, and are the same in all chunks where they come.
-func TestC1_RowsThatPassAreCutWhole(t *testing.T) {
-	const n = 5000
-	r := rand.New(rand.NewPCG(4, 7))
-	tested := 0
-	for _, k := range kinds {
-		for _, e := range k.encodings {
+func FuzzC1_RowsThatPassAreCutWhole(f *testing.F) {
+	for i, k := range kinds {
+		for e := range k.encodings {
 			for form := range 3 {
-				file, columns := fileOfKind(t, r, &k, pq.Encoded(k.node, e), form, n)
-				all := cutTested(t, bytes.NewReader(file), len(file), columns, 1<<20, nil)
-				keeps, null := []uint32{[]uint32{0, 1, 30, 200, 256}[r.IntN(5)], []uint32{2, 128, 256}[r.IntN(3)]}, r.IntN(2) == 0
-				pass := func(row cutRow) bool { return true }
-				tests := func(c *Cutter) (tests []columnar.Test) {
-					pass = func(cutRow) bool { return true }
-					for i, column := range []int{0, 1 + r.IntN(3)} {
-						one, h, ok := hashTest(c, column, keeps[i], null)
-						if !ok {
-							continue
-						}
-						before := pass
-						pass = func(row cutRow) bool {
-							return before(row) && (len(row[column]) == 0 && null || len(row[column]) > 0 && h.passes(string(row[column])))
-						}
-						tests = append(tests, one)
-					}
-					tested += len(tests)
-					return tests
-				}
-				seed := r.Uint64()
-				seen := map[uint64]cutRow{}
-				for _, chunk := range []int{1, 700, 1 << 20} {
-					r = rand.New(rand.NewPCG(seed, 1)) // the same tests
-					rows := cutTested(t, bytes.NewReader(file), len(file), columns, chunk, tests)
-					for line, want := range all {
-						got, is := rows[line]
-						about := fmt.Sprintf("NULL passes: %t, %s, %v, form %d, keep %v, chunks of %d, line %d: %q of %q", null, k.name, e, form, keeps,
-							chunk, line, got, want)
-						if !is {
-							if pass(want) {
-								t.Fatal("a row that passes is not there: " + about)
-							}
-							continue
-						}
-						if pass(got) && !pass(want) {
-							t.Fatal("a row passes that should not: " + about)
-						}
-						for i := range got {
-							if !bytes.Equal(got[i], want[i]) && (len(got[i]) > 0 || pass(want)) {
-								t.Fatal("another value: " + about)
-							}
-						}
-						if before, is := seen[line]; is && fmt.Sprintf("%q", before) != fmt.Sprintf("%q", got) {
-							t.Fatalf("in other chunks it was %q: %s", before, about)
-						}
-						seen[line] = got
-					}
-				}
+				f.Add(uint64(i*100+e), uint8(i), uint8(e), uint8(form), uint16(5000))
 			}
 		}
 	}
-	if tested < 300 {
-		t.Errorf("%d tests", tested)
+	f.Fuzz(func(t *testing.T, seed uint64, kind, encoding, form uint8, rows uint16) {
+		k := &kinds[int(kind)%len(kinds)]
+		passWhole(t, rand.New(rand.NewPCG(seed, 7)), k, k.encodings[int(encoding)%len(k.encodings)], int(form)%3, 1+int(rows)%20_000)
+	})
+}
+
+func passWhole(t *testing.T, r *rand.Rand, k *kindOf, e encoding.Encoding, form, n int) {
+	t.Helper()
+	file, columns := fileOfKind(t, r, k, pq.Encoded(k.node, e), form, n)
+	all := cutTested(t, bytes.NewReader(file), len(file), columns, 1<<20, nil)
+	keeps, null := []uint32{[]uint32{0, 1, 30, 200, 256}[r.IntN(5)], []uint32{2, 128, 256}[r.IntN(3)]}, r.IntN(2) == 0
+	pass := func(row cutRow) bool { return true }
+	tests := func(c *Cutter) (tests []columnar.Test) {
+		pass = func(cutRow) bool { return true }
+		for i, column := range []int{0, 1 + r.IntN(3)} {
+			one, h, ok := hashTest(c, column, keeps[i], null)
+			if !ok {
+				continue
+			}
+			before := pass
+			pass = func(row cutRow) bool {
+				return before(row) && (len(row[column]) == 0 && null || len(row[column]) > 0 && h.passes(string(row[column])))
+			}
+			tests = append(tests, one)
+		}
+		if len(tests) == 0 {
+			t.Fatal("no column can be tested")
+		}
+		return tests
+	}
+	seed := r.Uint64()
+	seen := map[uint64]cutRow{}
+	for _, chunk := range []int{1, 700, 1 << 20} {
+		r = rand.New(rand.NewPCG(seed, 1)) // the same tests
+		rows := cutTested(t, bytes.NewReader(file), len(file), columns, chunk, tests)
+		for line, want := range all {
+			got, is := rows[line]
+			about := fmt.Sprintf("NULL passes: %t, %s, %v, form %d, keep %v, chunks of %d, line %d: %q of %q", null, k.name, e, form, keeps,
+				chunk, line, got, want)
+			if !is {
+				if pass(want) {
+					t.Fatal("a row that passes is not there: " + about)
+				}
+				continue
+			}
+			if pass(got) && !pass(want) {
+				t.Fatal("a row passes that should not: " + about)
+			}
+			for i := range got {
+				if !bytes.Equal(got[i], want[i]) && (len(got[i]) > 0 || pass(want)) {
+					t.Fatal("another value: " + about)
+				}
+			}
+			if before, is := seen[line]; is && fmt.Sprintf("%q", before) != fmt.Sprintf("%q", got) {
+				t.Fatalf("in other chunks it was %q: %s", before, about)
+			}
+			seen[line] = got
+		}
 	}
 }
 

@@ -164,61 +164,58 @@ var kinds = []kindOf{
 
 var codecs = []compress.Codec{&pq.Uncompressed, &pq.Snappy, &pq.Gzip, &pq.Zstd, &pq.Lz4Raw}
 
-// TestC1_EveryTypeAndEncoding reads every type in every encoding it may have, packed or not, in pages of both versions, with nulls and
-// without.
-func TestC1_EveryTypeAndEncoding(t *testing.T) {
-	const n = 1500
+// FuzzC1_EveryTypeAndEncoding reads every type in every encoding it may have, as another implementation of the format writes it: packed or
+// not, in pages of both versions and any size, with NULLs and without, in chunks of any size.
+func FuzzC1_EveryTypeAndEncoding(f *testing.F) {
 	number := 0
-	for _, k := range kinds {
-		for _, e := range k.encodings {
-			for _, nulls := range []bool{false, true} {
+	for i, k := range kinds {
+		for e := range k.encodings {
+			for nulls := range 2 {
 				number++
-				codec, version := codecs[number%len(codecs)], 1+number/2%2
-				if nulls {
-					version = 2 // that writer writes levels into pages of version 1 that do not belong there; see testdata for others
+				for _, chunk := range []uint32{0, 999, 1 << 20} {
+					f.Add(uint8(i), uint8(e), uint8(number), uint8(number/2), uint8(7*nulls), uint16(1499), uint16(599), uint16(2<<10), chunk)
 				}
-				t.Run(fmt.Sprintf("%s/%v/%v/%d/%v", k.name, e, codec, version, nulls), func(t *testing.T) {
-					node := pq.Compressed(pq.Encoded(k.node, e), codec)
-					if nulls {
-						node = pq.Optional(node)
-					}
-					schema := pq.NewSchema("file", pq.Group{"a": pq.Leaf(pq.Int32Type), "b c": node})
-					var rows []pq.Row
-					var want strings.Builder
-					for i := range n {
-						v := k.value(i).Level(0, 0, 1)
-						text := k.text(i)
-						if nulls {
-							v = v.Level(0, 1, 1)
-							if i%7 < 2 {
-								v, text = pq.NullValue().Level(0, 0, 1), ""
-							}
-						}
-						if text == "" {
-							text = `""`
-						}
-						rows = append(rows, pq.Row{pq.Int32Value(int32(i)).Level(0, 0, 0), v})
-						want.WriteString(text + "\n")
-					}
-					file := written(t, schema, rows, 600, pq.DataPageVersion(version))
-					for _, chunk := range []int{1, 1000, 1 << 20} {
-						got, err := text(file, chunk, "b c")
-						if err != nil {
-							t.Fatal(err)
-						}
-						if got != want.String() {
-							g, w := strings.Split(got, "\n"), strings.Split(want.String(), "\n")
-							for i := range w {
-								if i >= len(g) || g[i] != w[i] {
-									t.Fatalf("%d of %d lines; line %d is %q and should be %q", len(g), len(w), i, g[min(i, len(g)-1)], w[i])
-								}
-							}
-						}
-					}
-				})
 			}
 		}
 	}
+	f.Fuzz(func(t *testing.T, kind, encoding, codec, version, nulls uint8, rows, perGroup, page uint16, chunk uint32) {
+		k := &kinds[int(kind)%len(kinds)]
+		node := pq.Compressed(pq.Encoded(k.node, k.encodings[int(encoding)%len(k.encodings)]), codecs[int(codec)%len(codecs)])
+		pages := 1 + int(version)%2
+		if nulls > 0 {
+			node = pq.Optional(node)
+			pages = 2 // that writer writes levels into pages of version 1 that do not belong there; see testdata for others
+		}
+		schema := pq.NewSchema("file", pq.Group{"a": pq.Leaf(pq.Int32Type), "b c": node})
+		var all []pq.Row
+		var want strings.Builder
+		for i := range 1 + int(rows)%4000 {
+			v, text := k.value(i).Level(0, 0, 1), k.text(i)
+			if nulls > 0 {
+				if v = v.Level(0, 1, 1); i%int(nulls) < 1+int(nulls)/5 {
+					v, text = pq.NullValue().Level(0, 0, 1), ""
+				}
+			}
+			if text == "" {
+				text = `""`
+			}
+			all = append(all, pq.Row{pq.Int32Value(int32(i)).Level(0, 0, 0), v})
+			want.WriteString(text + "\n")
+		}
+		file := written(t, schema, all, 1+int(perGroup), pq.DataPageVersion(pages), pq.PageBufferSize(1+int(page)))
+		got, err := text(file, 1+int(chunk%(2<<20)), "b c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != want.String() {
+			g, w := strings.Split(got, "\n"), strings.Split(want.String(), "\n")
+			for i := range w {
+				if i >= len(g) || g[i] != w[i] {
+					t.Fatalf("%s: %d of %d lines; line %d is %q and should be %q", k.name, len(g), len(w), i, g[min(i, len(g)-1)], w[i])
+				}
+			}
+		}
+	})
 }
 
 func TestC1_NestedColumnsByPath(t *testing.T) {

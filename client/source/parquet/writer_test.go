@@ -5,7 +5,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -64,6 +67,98 @@ func TestNullsAndBooleansReadBack(t *testing.T) {
 			}
 		}
 	}
+}
+
+// FuzzWriter: whatever rows of all types are written, another implementation of the format and the cutter read the same.
+func FuzzWriter(f *testing.F) {
+	for seed := range uint64(30) {
+		f.Add(seed, uint16(seed*97))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, rows uint16) {
+		r := rand.New(rand.NewPCG(seed, 10))
+		names := []string{"b", "d", "i", "n", "t"} // another implementation orders them by name
+		var b bytes.Buffer
+		w := NewWriter(&b, names, []types.Type{types.Of(types.Bool), types.Of(types.Double), types.Of(types.BigInt), types.Of(types.BigInt),
+			types.Of(types.Text)})
+		w.Narrow(3, 16)
+		w.Group = 1 + r.IntN(1<<r.IntN(20))
+		var want [][]string
+		different, nulls := 1+r.IntN(1<<r.IntN(14)), r.IntN(4)
+		for range int(rows) % 5000 {
+			of := rand.New(rand.NewPCG(seed, uint64(r.IntN(different))))
+			row := []protocol.Value{{Kind: protocol.Bool, Int: int64(of.IntN(2))}, {Kind: protocol.Float, Float: of.NormFloat64()},
+				{Kind: protocol.Int, Int: int64(of.Uint64()) >> of.IntN(64)}, {Kind: protocol.Int, Int: int64(int16(of.Uint32()))},
+				{Text: strings.Repeat("é\x00-", of.IntN(30)) + "t"}}
+			var fields []string
+			for i := range row {
+				if r.IntN(10) < nulls {
+					row[i] = protocol.Value{Kind: protocol.Null}
+					fields = append(fields, "NULL")
+				} else {
+					fields = append(fields, shown(row[i]))
+				}
+			}
+			if err := w.Row(row); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, fields)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		same := func(by string, row int, column int, got string) {
+			if row >= len(want) || got != want[row][column] {
+				t.Fatalf("%s: row %d of %d has %q in column %s", by, row, len(want), got, names[column])
+			}
+		}
+		file, err := pq.OpenFile(bytes.NewReader(b.Bytes()), int64(b.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reader := pq.NewReader(file)
+		defer func() { _ = reader.Close() }()
+		n := 0
+		for buffer := make([]pq.Row, 100); ; {
+			k, err := reader.ReadRows(buffer)
+			for _, row := range buffer[:k] {
+				for _, v := range row {
+					text := v.String()
+					if v.IsNull() {
+						text = "NULL"
+					} else if v.Kind() == pq.Double {
+						text = shown(protocol.Value{Kind: protocol.Float, Float: v.Double()})
+					}
+					same("parquet-go", n, v.Column(), text)
+				}
+				n++
+			}
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		all := cutTested(t, bytes.NewReader(b.Bytes()), b.Len(), columnsOf(names...), 1+r.IntN(1<<20), nil)
+		for line, row := range all {
+			for column, field := range row {
+				text := string(field)
+				if text == "" {
+					text = "NULL"
+				} else if column == 1 {
+					number, err := strconv.ParseFloat(text, 64)
+					if err != nil {
+						t.Fatal(err)
+					}
+					text = shown(protocol.Value{Kind: protocol.Float, Float: number})
+				}
+				same("the cutter", int(line)-2, column, text)
+			}
+		}
+		if n != len(want) || len(all) != len(want) {
+			t.Fatalf("%d rows are read, %d are cut of %d", n, len(all), len(want))
+		}
+	})
 }
 
 // TestC1_StatisticsOfWhatIsWritten: they are the ends of the values, and there are none where these are in no order, or too long.

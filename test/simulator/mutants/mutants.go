@@ -54,7 +54,7 @@ type Table struct {
 	// began a window, a change of the simulator could let a bug survive that other seeds still find.
 	Seeds int
 
-	// ByName is for a package without seeds: the tests whose names begin with the rule must find the bug, as TestW4_… for W4.
+	// ByName is for a package without seeds: the tests whose names begin with the rule must find the bug, as TestW4_… or FuzzW4_… for W4.
 	ByName bool
 }
 
@@ -167,7 +167,7 @@ func (table *Table) searches(m *Mutant) (all [][]string) {
 }
 
 // tests returns a pattern for the names of the tests that guard the rules of a bug.
-func (m *Mutant) tests() string { return "Test(" + strings.Join(m.rules(), "|") + ")_" }
+func (m *Mutant) tests() string { return "(Test|Fuzz)(" + strings.Join(m.rules(), "|") + ")_" }
 
 // test returns the package and the name of the test that must find a bug.
 func (m *Mutant) test() (pkg, name string) {

@@ -31,10 +31,13 @@ func value(v *eval.Vector, row int32) string {
 	return fmt.Sprint(v.Ints[row])
 }
 
-// TestKeptRowsAreThoseThatWereAdded adds batches of all types, with few and with many distinct texts, and compares the rows that come back.
-func TestKeptRowsAreThoseThatWereAdded(t *testing.T) {
-	kinds := []types.Kind{types.BigInt, types.Double, types.Bool, types.Text, types.Interval, types.TextList, types.Date}
+// FuzzKeptRows adds batches of all types, with few and with many distinct texts, and compares the rows that come back.
+func FuzzKeptRows(f *testing.F) {
 	for seed := range uint64(60) {
+		f.Add(seed)
+	}
+	kinds := []types.Kind{types.BigInt, types.Double, types.Bool, types.Text, types.Interval, types.TextList, types.Date}
+	f.Fuzz(func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		distinct := []int{1, 5, fewTexts - 1, fewTexts, fewTexts + 1, 1 << 20}[r.IntN(6)]
 		nulls, coded := []int{0, 0, 3, 100}[r.IntN(4)], r.IntN(2) == 0
@@ -125,10 +128,10 @@ func TestKeptRowsAreThoseThatWereAdded(t *testing.T) {
 						is = want[c][row]
 					}
 					if got := value(v, int32(k)); got != is {
-						t.Fatalf("seed %d: row %d of %s is %s, not %s", seed, row, kinds[c], got, is)
+						t.Fatalf("row %d of %s is %s, not %s", row, kinds[c], got, is)
 					}
 					if v.Codes != nil && is != "NULL" && (int(v.Codes[k]) >= v.Entries || v.Dict.Texts[v.Codes[k]] != v.Texts[k]) {
-						t.Fatalf("seed %d: row %d has the code %d of %d", seed, row, v.Codes[k], v.Entries)
+						t.Fatalf("row %d has the code %d of %d", row, v.Codes[k], v.Entries)
 					}
 				}
 			}
@@ -136,5 +139,5 @@ func TestKeptRowsAreThoseThatWereAdded(t *testing.T) {
 		if s.release(); x.held != 0 {
 			t.Errorf("%d bytes are still counted", x.held)
 		}
-	}
+	})
 }
