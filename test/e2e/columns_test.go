@@ -143,11 +143,16 @@ type killer struct {
 	mu   sync.Mutex
 	r    *rand.Rand
 	left int
+
+	moved bool // a node had files beside its log
 }
 
 func (k *killer) kill() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	for _, id := range k.c.ids() {
+		k.moved = k.moved || len(k.c.besideLog(id)) > 0
+	}
 	if k.left > 0 {
 		k.left--
 		ids := k.c.ids()
@@ -156,7 +161,8 @@ func (k *killer) kill() {
 }
 
 // TestC1_ColumnsAnswerTheSameBits: each statement of ClickBench and TPC-H has the same answer, to the last bit, in this process and in
-// clusters of 1, 2 and 5 replicas, in chunks from 64 KiB to 8 MiB, of CSV, JSON Lines and Parquet, while nodes are killed.
+// clusters of 1, 2 and 5 replicas, in chunks from 64 KiB to 8 MiB, of CSV, JSON Lines and Parquet, while nodes are killed, and where most
+// tables move to files.
 func TestC1_ColumnsAnswerTheSameBits(t *testing.T) {
 	beside(t)
 	all, root := benchmarks(t), t.TempDir()
@@ -185,21 +191,32 @@ func TestC1_ColumnsAnswerTheSameBits(t *testing.T) {
 	for format, chunk := range map[string]int{formats.Parquet: 64 << 10, formats.JSONL: 1 << 20} {
 		t.Run("here, "+format, func(t *testing.T) { same(t, format, func(cfg *query.Config) { cfg.Session.Chunk = chunk }) })
 	}
+	kills := 6
+	if *long {
+		kills = 60
+	}
+	tight := map[string]string{"limits.tables": "1MiB", "limits.memory": "2MiB", "limits.segment": "1MiB", "limits.snapshot": "1MiB"}
 	for i, v := range []struct {
 		replicas, chunk int
 		format          string
-	}{{1, 8 << 20, formats.Parquet}, {2, 64 << 10, formats.CSV}, {5, 256 << 10, formats.Parquet}, {5, 8 << 20, formats.CSV},
-		{2, 1 << 20, formats.JSONL}} {
+		settings        map[string]string
+	}{{1, 8 << 20, formats.Parquet, nil}, {2, 64 << 10, formats.CSV, nil}, {5, 256 << 10, formats.Parquet, nil},
+		{5, 8 << 20, formats.CSV, nil}, {2, 1 << 20, formats.JSONL, nil}, {2, 64 << 10, formats.Parquet, tight},
+		{1, 1 << 20, formats.CSV, tight}} {
 		if i > 1 && !*long {
 			break
 		}
-		t.Run(fmt.Sprintf("%d replicas, %s in chunks of %d KiB", v.replicas, v.format, v.chunk>>10), func(t *testing.T) {
+		name := fmt.Sprintf("%d replicas, %s in chunks of %d KiB", v.replicas, v.format, v.chunk>>10)
+		if v.settings != nil {
+			name += ", in little memory"
+		}
+		t.Run(name, func(t *testing.T) {
 			replicas := map[string]int{}
 			for _, stage := range []string{"input", "joiner", "aggregator", "reducer", "output"} {
 				replicas[stage] = v.replicas
 			}
-			c := start(t, topology.Variant{Replicas: replicas, Roots: []string{root}})
-			k := &killer{c: c, r: rand.New(rand.NewPCG(uint64(i), 1)), left: few(20)}
+			c := start(t, topology.Variant{Replicas: replicas, Roots: []string{root}, Settings: v.settings})
+			k := &killer{c: c, r: rand.New(rand.NewPCG(uint64(i), 1)), left: kills}
 			same(t, v.format, func(cfg *query.Config) {
 				cfg.Session.Chunk = v.chunk
 				cfg.Reach = func(context.Context) (query.Entrance, error) {
@@ -211,6 +228,10 @@ func TestC1_ColumnsAnswerTheSameBits(t *testing.T) {
 			if k.left > 0 { // each statement is a session
 				t.Errorf("%d nodes were not killed", k.left)
 			}
+			if v.settings != nil && !k.moved {
+				t.Error("nothing has moved to files")
+			}
+			c.nothingBeside(name)
 		})
 	}
 }
