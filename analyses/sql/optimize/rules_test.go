@@ -46,6 +46,7 @@ func TestE2_Rules(t *testing.T) {
 		"keys": func(roots []plan.Node, s *sizes.Sizes, _ *plan.IDs) []plan.Node {
 			return Keys(PushDown(roots), s, 64*mebibyte)
 		},
+		"unread":    func(roots []plan.Node, _ *sizes.Sizes, _ *plan.IDs) []plan.Node { return Unread(roots) },
 		"semijoins": semiJoins,
 		"early":     groupsEarly,
 	} {

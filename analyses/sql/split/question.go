@@ -204,7 +204,7 @@ func (p *Plan) root() (r exec.Root, err error) {
 	if r, err = p.passed(exec.Root{Name: all[i].Name, Plan: all[i].Plan}, p.bound.program.IDs); err != nil {
 		return r, err
 	}
-	plans := optimize.PushDown(optimize.Constants([]plan.Node{r.Plan}))
+	plans := optimize.Unread(optimize.PushDown(optimize.Constants([]plan.Node{r.Plan})))
 	sized := sizesOf(p.Tables, p.bound.tables, plans)
 	r.Plan = optimize.Keys(optimize.Associate(optimize.Arrange(plans, sized, MaxReference)), sized, MaxReference)[0]
 	if r, err = p.ofPlaces(r); err != nil {
