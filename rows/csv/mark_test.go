@@ -1,7 +1,9 @@
 package csv
 
 import (
+	"bytes"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -140,5 +142,37 @@ func TestAMarkSaysThatChunksHoldColumns(t *testing.T) {
 		if _, err := ParseHeader([]byte(header), ','); !errors.Is(err, ErrHeader) || !strings.Contains(err.Error(), "0x1e") {
 			t.Errorf("%q: %v", header, err)
 		}
+	}
+}
+
+// TestAppendField compares with what is plain to see, byte by byte, and looks that nothing beside the field is written.
+func TestAppendField(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 7))
+	for range 200_000 {
+		comma := ",;\t|"[r.IntN(4)]
+		text := make([]byte, r.IntN(30))
+		for i := range text {
+			if text[i] = 'a' + byte(r.IntN(26)); r.IntN(20) == 0 {
+				text[i] = "\"\n\r,;\t|\x1e\x00\xff!#\x0b\x8a\xa2\xac"[r.IntN(16)]
+			}
+		}
+		want := "x" + string(text)
+		if len(text) == 0 || text[0] == markByte || bytes.ContainsAny(text, "\"\n\r"+string(comma)) {
+			want = `x"` + strings.ReplaceAll(string(text), `"`, `""`) + `"`
+		}
+		room := append(make([]byte, 0, 1+r.IntN(80)), 'x')
+		for i := range room[:cap(room)] {
+			room[:cap(room)][i] = 'x'
+		}
+		got := AppendField(room, text, comma)
+		if string(got) != want {
+			t.Fatalf("%q becomes %q, want %q", text, got, want)
+		}
+		if behind := room[:cap(room)]; len(want) < len(behind) && strings.Trim(string(behind[len(want):]), "x") != "" {
+			t.Fatalf("%q: behind the field is %q", text, behind[len(want):])
+		}
+	}
+	if got := AppendField(nil, nil, ','); len(got) != 0 {
+		t.Errorf("nil becomes %q", got)
 	}
 }

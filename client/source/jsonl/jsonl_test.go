@@ -250,6 +250,64 @@ func TestSpecials(t *testing.T) {
 	}
 }
 
+// TestC1_SimpleValuesAreThoseOfTheWholeParser: what is read by words ends where it ends byte by byte, whatever follows the line in memory.
+func TestC1_SimpleValuesAreThoseOfTheWholeParser(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 6))
+	simples := 0
+	for range 400_000 {
+		letters := []string{"0123456789", "0123456789.,}-e", "\"\"abcdefghij \\\x1f\t\xff\x80,}é"}[r.IntN(3)]
+		memory := make([]byte, r.IntN(40))
+		for i := range memory {
+			memory[i] = letters[r.IntN(len(letters))]
+		}
+		if len(memory) > 0 && r.IntN(2) == 0 {
+			memory[0] = '"'
+		}
+		p := memory[:r.IntN(len(memory)+1)]
+		if len(p) == 0 {
+			continue
+		}
+		text, end := simple(p, 0)
+		if end == 0 {
+			continue
+		}
+		simples++
+		want, wantEnd, err := p, 0, error(nil)
+		if p[0] == '"' {
+			want, wantEnd, err = (&object{p: slices.Clip(p)}).text(0, true)
+		} else {
+			wantEnd, err = number(slices.Clip(p), 0)
+			want = p[:wantEnd]
+		}
+		if err != nil || end != wantEnd || !bytes.Equal(text, want) {
+			t.Fatalf("%q in %q is %q to %d, and %q to %d, %v", p, memory, text, end, want, wantEnd, err)
+		}
+	}
+	if simples < 20_000 {
+		t.Errorf("only %d were simple", simples)
+	}
+}
+
+// TestR16_KeysThatAreDataAreNotAllRemembered, and are found all the same.
+func TestR16_KeysThatAreDataAreNotAllRemembered(t *testing.T) {
+	o := newObject(columns("n", "9999"))
+	for i := range 3 * mostMembers {
+		fields, has := make([][]byte, 2), make([]bool, 2)
+		line := fmt.Sprintf(`{"%d":1,"%s":2, "n":%d}`, i, strings.Repeat("k", i%(2*longestMember)), i)
+		if err := o.Read([]byte(line), fields, has); err != nil || string(fields[0]) != fmt.Sprint(i) || has[1] != (i == 9999) {
+			t.Fatalf("%q: %q %v, %v", line, fields, has, err)
+		}
+	}
+	if n := len(o.tree.known); n != mostMembers {
+		t.Errorf("%d are remembered", n)
+	}
+	for text := range o.tree.known {
+		if len(text) > longestMember {
+			t.Errorf("one of %d bytes is remembered", len(text))
+		}
+	}
+}
+
 // TestC1_LinesDoNotDependOnThoseBefore: keys in other orders, more or fewer of them, blanks, escapes and mistakes.
 func TestC1_LinesDoNotDependOnThoseBefore(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
@@ -298,7 +356,8 @@ func TestC1_LinesDoNotDependOnThoseBefore(t *testing.T) {
 		}
 		alone := newObject(columns("a", "b", "c", "a.b", "d[1]"))
 		want, wantHas, got, has := make([][]byte, 5), make([]bool, 5), make([][]byte, 5), make([]bool, 5)
-		wantErr, err := alone.Read(line, want, wantHas), after.Read(line, got, has)
+		within := append(slices.Clone(line), `"}, "a": 12}`[r.IntN(13):]...)[:len(line)]
+		wantErr, err := alone.Read(slices.Clip(line), want, wantHas), after.Read(within, got, has)
 		if fmt.Sprint(err) != fmt.Sprint(wantErr) || !slices.Equal(has, wantHas) || fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
 			t.Fatalf("%q after others: %q %v, %v; alone: %q %v, %v", line, got, has, err, want, wantHas, wantErr)
 		}

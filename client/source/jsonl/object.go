@@ -1,7 +1,6 @@
 package jsonl
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -18,27 +17,16 @@ type object struct {
 	taken   []bool   // by column: the line has it
 	scratch []byte   // unescaped text of strings
 	p       []byte
-	i       int
 	keys    []string // of the outermost object, if gather is set
 	gather  bool
-	order   []member // of the outermost object in the lines before
 }
-
-// member is a key with its quotes and its colon, and what is wanted of its value. Lines mostly have the same keys in the same order.
-type member struct {
-	key   []byte
-	below *node
-}
-
-// mostMembers bounds how many members are expected.
-const mostMembers = 1 << 12
 
 // maxDepth is how deep values may be nested.
 const maxDepth = 512
 
-// wrong returns a syntax error with its place in the line.
-func (o *object) wrong(format string, args ...any) error {
-	return fmt.Errorf("character %d: %s", o.i+1, fmt.Sprintf(format, args...))
+// wrong returns a syntax error at place i of the line.
+func wrong(i int, format string, args ...any) error {
+	return fmt.Errorf("character %d: %s", i+1, fmt.Sprintf(format, args...))
 }
 
 // errNoObject is wrapped by all errors about a line.
@@ -46,14 +34,15 @@ var errNoObject = errors.New("the line is not a JSON object")
 
 // read takes the fields out of a line.
 func (o *object) read(line []byte) error {
-	o.p, o.i, o.scratch = line, 0, o.scratch[:0]
-	if o.space(); o.i == len(o.p) || o.p[o.i] != '{' {
+	o.p, o.scratch = line, o.scratch[:0]
+	i := blanks(line, 0)
+	if i == len(line) || line[i] != '{' {
 		return errNoObject
 	}
-	err := o.value(o.tree, 0)
-	if err == nil {
-		if o.space(); o.i < len(o.p) {
-			err = o.wrong("something follows the object; one object in a line is read")
+	i, err := o.value(i, o.tree, 0)
+	if err == nil && i < len(line) {
+		if i = blanks(line, i); i < len(line) {
+			err = wrong(i, "something follows the object; one object in a line is read")
 		}
 	}
 	if err != nil {
@@ -68,259 +57,315 @@ func runeAt(p []byte) rune {
 	return r
 }
 
-func (o *object) space() {
-	for o.i < len(o.p) {
-		switch o.p[o.i] {
-		case ' ', '\t', '\r', '\n':
-			o.i++
-		default:
-			return
-		}
+// blanks returns where white space that may begin at i ends.
+func blanks(p []byte, i int) int {
+	for i < len(p) && (p[i] == ' ' || p[i] == '\t' || p[i] == '\r' || p[i] == '\n') {
+		i++
 	}
+	return i
 }
 
-// value reads the value that begins at i, and takes the columns that n wants from it; n may be nil.
-func (o *object) value(n *node, depth int) error {
+// value reads the value that begins at i, takes the columns that n wants from it, and returns where it ends; n may be nil.
+func (o *object) value(i int, n *node, depth int) (end int, err error) {
+	p := o.p
 	if depth > maxDepth {
-		return o.wrong("values are nested more than %d deep", maxDepth)
+		return 0, wrong(i, "values are nested more than %d deep", maxDepth)
 	}
-	if o.i == len(o.p) {
-		return o.wrong("the line ends where a value should be")
+	if i == len(p) {
+		return 0, wrong(i, "the line ends where a value should be")
 	}
-	start, null := o.i, false
-	var text []byte
-	var err error
-	switch c := o.p[o.i]; {
-	case c == '{':
-		err = o.members(n, depth)
-	case c == '[':
-		err = o.items(n, depth)
-	case c == '"':
-		text, err = o.text(n != nil && n.column >= 0)
-	case c == '-' || c >= '0' && c <= '9':
-		err = o.number()
-	case c == 't':
-		err = o.word("true")
-	case c == 'f':
-		err = o.word("false")
-	case c == 'n':
-		err, null = o.word("null"), true
-	default:
-		err = o.wrong("%q begins no value", runeAt(o.p[o.i:]))
+	text, end := simple(p, i)
+	if end == 0 {
+		switch c := p[i]; {
+		case c == '{':
+			end, err = o.members(i+1, n, depth)
+		case c == '[':
+			end, err = o.items(i+1, n, depth)
+		case c == '"':
+			text, end, err = o.text(i, n != nil && n.column >= 0)
+		case c == '-' || c >= '0' && c <= '9':
+			end, err = number(p, i)
+		case c == 't':
+			end, err = word(p, i, "true")
+		case c == 'f':
+			end, err = word(p, i, "false")
+		case c == 'n':
+			end, err = word(p, i, "null")
+		default:
+			err = wrong(i, "%q begins no value", runeAt(p[i:]))
+		}
+		if err == nil && text == nil && p[i] != 'n' {
+			text = p[i:end:end]
+		}
 	}
 	if err != nil || n == nil || n.column < 0 {
-		return err
+		return end, err
 	}
 	if o.taken[n.column] {
-		return o.wrong("a value is there twice")
-	}
-	if text == nil && !null {
-		text = o.p[start:o.i]
+		return 0, wrong(end, "a value is there twice")
 	}
 	o.fields[n.column], o.taken[n.column] = text, true
-	return nil
+	return end, nil
 }
 
-func (o *object) word(w string) error {
-	if len(o.p)-o.i < len(w) || string(o.p[o.i:o.i+len(w)]) != w {
-		return o.wrong("a value that is not %s", w)
+// simple reads the value that begins at i if it is a string without escapes or a number of few digits, by words; end is 0 for others.
+func simple(p []byte, i int) (text []byte, end int) {
+	more := p[:cap(p)] // reading behind the line is no harm, and believing it would be
+	if len(more)-i < 8 {
+		return nil, 0
 	}
-	o.i += len(w)
-	return nil
+	w := binary.LittleEndian.Uint64(more[i:])
+	if byte(w) == '"' {
+		special := specials(w&^0xff | ' ')
+		k := i
+		for special == 0 {
+			if k += 8; len(more)-k < 8 {
+				return nil, 0
+			}
+			special = specials(binary.LittleEndian.Uint64(more[k:]))
+		}
+		if k += bits.TrailingZeros64(special) / 8; k >= len(p) || p[k] != '"' {
+			return nil, 0
+		}
+		return p[i+1 : k : k], k + 1
+	}
+	// If there is no digit, the byte behind none of them is no end of a number.
+	from := i
+	for point := false; ; point = true {
+		other := noDigits(w)
+		digits := bits.TrailingZeros64(other) / 8
+		if other == 0 || digits == 0 || !point && byte(w) == '0' && digits > 1 {
+			return nil, 0
+		}
+		i += digits
+		if i >= len(p) {
+			return nil, 0
+		}
+		if p[i] == ',' || p[i] == '}' {
+			return p[from:i:i], i
+		}
+		if i++; point || p[i-1] != '.' || len(more)-i < 8 {
+			return nil, 0
+		}
+		w = binary.LittleEndian.Uint64(more[i:])
+	}
 }
 
-// members reads an object.
-func (o *object) members(n *node, depth int) error {
-	o.i++
-	for k := 0; ; k++ {
-		o.space()
-		if o.i < len(o.p) && o.p[o.i] == '}' && k == 0 {
-			o.i++
-			return nil
+func word(p []byte, i int, w string) (end int, err error) {
+	if len(p)-i < len(w) || string(p[i:i+len(w)]) != w {
+		return 0, wrong(i, "a value that is not %s", w)
+	}
+	return i + len(w), nil
+}
+
+// members reads an object from i on, which is behind its brace.
+func (o *object) members(i int, n *node, depth int) (end int, err error) {
+	var before *member
+	if n != nil && n.keys != nil && !o.gather {
+		before = &n.brace
+	}
+	for first := true; ; first = false {
+		var below *node
+		if m := before.following(); m != nil && len(o.p)-i >= len(m.text) && string(o.p[i:i+len(m.text)]) == m.text {
+			i, below, before = blanks(o.p, i+len(m.text)), m.below, m
+		} else {
+			from := i
+			if i, err = o.toKey(i, first); err != nil || i < 0 {
+				return ^i, err
+			}
+			if below, i, err = o.key(i, n, depth); err != nil {
+				return 0, err
+			}
+			before = n.remember(before, o.p[from:i], below)
 		}
-		below, err := o.member(n, depth, k)
-		if err != nil {
-			return err
+		if i, err = o.value(i, below, depth+1); err != nil {
+			return 0, err
 		}
-		o.space()
-		if err := o.value(below, depth+1); err != nil {
-			return err
-		}
-		if over, err := o.next('}'); over || err != nil {
-			return err
+		if i < len(o.p) && o.p[i] == '}' {
+			return i + 1, nil
 		}
 	}
 }
 
-// member reads key k of an object with its colon, and returns what is wanted of its value.
-func (o *object) member(n *node, depth, k int) (below *node, err error) {
-	if depth == 0 && k < len(o.order) && !o.gather && bytes.HasPrefix(o.p[o.i:], o.order[k].key) {
-		o.i += len(o.order[k].key)
-		return o.order[k].below, nil
+// toKey returns where the next key of an object begins, or the complement of where the object ends.
+func (o *object) toKey(i int, first bool) (at int, err error) {
+	if !first {
+		over := false
+		if i, over, err = o.next(i, '}'); err != nil || over {
+			return ^i, err
+		}
 	}
-	from := o.i
-	if o.i == len(o.p) || o.p[o.i] != '"' {
-		return nil, o.wrong("there should be a key in quotes")
+	i = blanks(o.p, i)
+	if first && i < len(o.p) && o.p[i] == '}' {
+		return ^(i + 1), nil
 	}
-	key, err := o.text(true)
+	return i, nil
+}
+
+// key reads the key at i with its colon and white space, and returns what is wanted of its value, which begins at end.
+func (o *object) key(i int, n *node, depth int) (below *node, end int, err error) {
+	p := o.p
+	if i == len(p) || p[i] != '"' {
+		return nil, 0, wrong(i, "there should be a key in quotes")
+	}
+	wanted := n != nil && n.keys != nil || o.gather && depth == 0
+	key, i, err := o.text(i, wanted)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if depth == 0 && o.gather {
+	if o.gather && depth == 0 {
 		o.keys = append(o.keys, string(key))
 	}
-	if o.space(); o.i == len(o.p) || o.p[o.i] != ':' {
-		return nil, o.wrong("there should be a colon behind a key")
+	if i = blanks(p, i); i == len(p) || p[i] != ':' {
+		return nil, 0, wrong(i, "there should be a colon behind a key")
 	}
-	o.i++
 	if n != nil && n.keys != nil {
 		below = n.keys[string(key)]
 	}
-	if depth == 0 && k < mostMembers {
-		if k == len(o.order) {
-			o.order = append(o.order, member{})
-		}
-		m := &o.order[k]
-		m.key, m.below = append(m.key[:0], o.p[from:o.i]...), below
-	}
-	return below, nil
+	return below, blanks(p, i+1), nil
 }
 
-// items reads an array.
-func (o *object) items(n *node, depth int) error {
-	o.i++
-	for i := 0; ; i++ {
-		o.space()
-		if o.i < len(o.p) && o.p[o.i] == ']' && i == 0 {
-			o.i++
-			return nil
+// items reads an array from i on, which is behind its bracket.
+func (o *object) items(i int, n *node, depth int) (end int, err error) {
+	for k := 0; ; k++ {
+		i = blanks(o.p, i)
+		if k == 0 && i < len(o.p) && o.p[i] == ']' {
+			return i + 1, nil
 		}
 		var below *node
 		if n != nil && n.items != nil {
-			below = n.items[i]
+			below = n.items[k]
 		}
-		if err := o.value(below, depth+1); err != nil {
-			return err
+		if i, err = o.value(i, below, depth+1); err != nil {
+			return 0, err
 		}
-		if over, err := o.next(']'); over || err != nil {
-			return err
+		over := false
+		if i, over, err = o.next(i, ']'); over || err != nil {
+			return i, err
 		}
 	}
 }
 
 // next reads a comma, or the end of an object or an array.
-func (o *object) next(end byte) (over bool, err error) {
-	if o.space(); o.i < len(o.p) {
-		switch o.p[o.i] {
-		case end:
-			o.i++
-			return true, nil
+func (o *object) next(i int, close byte) (end int, over bool, err error) {
+	if i = blanks(o.p, i); i < len(o.p) {
+		switch o.p[i] {
+		case close:
+			return i + 1, true, nil
 		case ',':
-			o.i++
-			return false, nil
+			return i + 1, false, nil
 		}
 	}
-	return false, o.wrong("there should be a comma or %q", end)
+	return 0, false, wrong(i, "there should be a comma or %q", close)
 }
 
-// number reads a number.
-func (o *object) number() error {
-	if o.p[o.i] == '-' {
-		o.i++
+// number reads the number that begins at i.
+func number(p []byte, i int) (end int, err error) {
+	if p[i] == '-' {
+		i++
 	}
-	switch from := o.i; {
-	case o.digits() == 0:
-		return o.wrong("a number without digits")
-	case o.p[from] == '0' && o.i > from+1:
-		return o.wrong("a number that begins with 0")
+	from := i
+	switch i = digits(p, i); {
+	case i == from:
+		return 0, wrong(i, "a number without digits")
+	case p[from] == '0' && i > from+1:
+		return 0, wrong(i, "a number that begins with 0")
 	}
-	if o.i < len(o.p) && o.p[o.i] == '.' {
-		o.i++
-		if o.digits() == 0 {
-			return o.wrong("a number without digits behind its point")
+	if i < len(p) && p[i] == '.' {
+		from = i + 1
+		if i = digits(p, from); i == from {
+			return 0, wrong(i, "a number without digits behind its point")
 		}
 	}
-	if o.i < len(o.p) && (o.p[o.i] == 'e' || o.p[o.i] == 'E') {
-		o.i++
-		if o.i < len(o.p) && (o.p[o.i] == '+' || o.p[o.i] == '-') {
-			o.i++
+	if i < len(p) && p[i]|0x20 == 'e' {
+		if i++; i < len(p) && (p[i] == '+' || p[i] == '-') {
+			i++
 		}
-		if o.digits() == 0 {
-			return o.wrong("a number without digits in its exponent")
+		from = i
+		if i = digits(p, from); i == from {
+			return 0, wrong(i, "a number without digits in its exponent")
 		}
 	}
-	return nil
+	return i, nil
 }
 
-func (o *object) digits() (n int) {
-	for o.i < len(o.p) && o.p[o.i] >= '0' && o.p[o.i] <= '9' {
-		o.i++
-		n++
+// digits returns where digits that may begin at i end.
+func digits(p []byte, i int) int {
+	for len(p)-i >= 8 {
+		if other := noDigits(binary.LittleEndian.Uint64(p[i:])); other != 0 {
+			return i + bits.TrailingZeros64(other)/8
+		}
+		i += 8
 	}
-	return n
+	for i < len(p) && p[i] >= '0' && p[i] <= '9' {
+		i++
+	}
+	return i
 }
 
-// text reads a string. It returns its text, if wanted, as a view into the line or into scratch.
-func (o *object) text(wanted bool) ([]byte, error) {
-	o.i++
-	start := o.i
-	for len(o.p)-o.i >= 8 {
-		special := specials(binary.LittleEndian.Uint64(o.p[o.i:]))
-		if special != 0 {
-			o.i += bits.TrailingZeros64(special) / 8
+const ones, tops = 0x0101010101010101, 0x8080808080808080
+
+// noDigits returns a word with the top bit of each byte of v that is no digit.
+func noDigits(v uint64) uint64 {
+	v ^= ones * '0' // digits are 0 to 9 now
+	return (v&^tops + ones*(0x80-10) | v) & tops
+}
+
+// text reads the string that begins at i. It returns its text, if wanted, as a view into the line or into scratch.
+func (o *object) text(i int, wanted bool) (text []byte, end int, err error) {
+	p, start := o.p, i+1
+	for i = start; len(p)-i >= 8; i += 8 {
+		if special := specials(binary.LittleEndian.Uint64(p[i:])); special != 0 {
+			i += bits.TrailingZeros64(special) / 8
 			break
 		}
-		o.i += 8
 	}
-	for ; o.i < len(o.p); o.i++ {
-		switch c := o.p[o.i]; {
+	for ; i < len(p); i++ {
+		switch c := p[i]; {
 		case c == '"':
-			o.i++
-			return o.p[start : o.i-1 : o.i-1], nil
+			return p[start:i:i], i + 1, nil
 		case c == '\\':
-			return o.escaped(start, wanted)
+			return o.escaped(start, i, wanted)
 		case c < ' ':
-			return nil, o.wrong("a control character in a string")
+			return nil, 0, wrong(i, "a control character in a string")
 		}
 	}
-	return nil, o.wrong("a string is not closed")
+	return nil, 0, wrong(i, "a string is not closed")
 }
 
 // specials returns a word whose lowest set bit is in the first byte of v that is a quote, a backslash or a control character; 0 if there is
 // none. Bits above that byte mean nothing, since a borrow may have set them.
 func specials(v uint64) uint64 {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	quote, slash := v^ones*'"', v^ones*'\\'
 	return ((quote-ones)&^quote | (slash-ones)&^slash | (v-ones*' ')&^v) & tops
 }
 
-// escaped reads the rest of a string whose first escape is at i.
-func (o *object) escaped(start int, wanted bool) ([]byte, error) {
+// escaped reads the rest of a string whose text begins at start and whose first escape is at i.
+func (o *object) escaped(start, i int, wanted bool) (text []byte, end int, err error) {
 	// If scratch moves when it grows, earlier fields still refer to the old memory, and stay right.
-	from := len(o.scratch)
-	out := append(o.scratch, o.p[start:o.i]...)
-	for o.i < len(o.p) {
-		c := o.p[o.i]
+	p, from := o.p, len(o.scratch)
+	out := append(o.scratch, p[start:i]...)
+	for i < len(p) {
+		c := p[i]
 		switch {
 		case c == '"':
-			o.i++
 			if !wanted {
-				return []byte{}, nil
+				return []byte{}, i + 1, nil
 			}
 			o.scratch = out
-			return out[from:len(out):len(out)], nil
+			return out[from:len(out):len(out)], i + 1, nil
 		case c < ' ':
-			return nil, o.wrong("a control character in a string")
+			return nil, 0, wrong(i, "a control character in a string")
 		case c != '\\':
 			out = append(out, c)
-			o.i++
+			i++
 			continue
 		}
-		if o.i+1 == len(o.p) {
+		if i+1 == len(p) {
 			break
 		}
-		o.i += 2
-		switch e := o.p[o.i-1]; e {
+		i += 2
+		switch e := p[i-1]; e {
 		case '"', '\\', '/':
 			out = append(out, e)
 		case 'b':
@@ -334,47 +379,45 @@ func (o *object) escaped(start int, wanted bool) ([]byte, error) {
 		case 't':
 			out = append(out, '\t')
 		case 'u':
-			r, err := o.character()
-			if err != nil {
-				return nil, err
+			var r rune
+			if r, i, err = character(p, i); err != nil {
+				return nil, 0, err
 			}
 			out = utf8.AppendRune(out, r)
 		default:
-			return nil, o.wrong("no escape is \\%c", runeAt(o.p[o.i-1:]))
+			return nil, 0, wrong(i, "no escape is \\%c", runeAt(p[i-1:]))
 		}
 	}
-	return nil, o.wrong("a string is not closed")
+	return nil, 0, wrong(i, "a string is not closed")
 }
 
 // character reads the digits of \u, and of a second \u if the character is a surrogate pair.
-func (o *object) character() (rune, error) {
-	r, ok := o.hex()
+func character(p []byte, i int) (r rune, end int, err error) {
+	r, i, ok := hex(p, i)
 	if ok && utf16.IsSurrogate(r) {
 		first := r
-		if ok = len(o.p)-o.i > 2 && o.p[o.i] == '\\' && o.p[o.i+1] == 'u'; ok {
-			o.i += 2
-			r, ok = o.hex()
+		if ok = len(p)-i > 2 && p[i] == '\\' && p[i+1] == 'u'; ok {
+			r, i, ok = hex(p, i+2)
 		}
 		if r = utf16.DecodeRune(first, r); r == utf8.RuneError {
 			ok = false
 		}
 	}
 	if !ok {
-		return 0, o.wrong("\\u is not a whole character")
+		return 0, 0, wrong(i, "\\u is not a whole character")
 	}
-	return r, nil
+	return r, i, nil
 }
 
-func (o *object) hex() (rune, bool) {
-	if len(o.p)-o.i < 4 {
-		return 0, false
+func hex(p []byte, i int) (r rune, end int, ok bool) {
+	if len(p)-i < 4 {
+		return 0, i, false
 	}
-	for _, c := range o.p[o.i : o.i+4] { // ParseUint accepts more than digits
+	for _, c := range p[i : i+4] { // ParseUint accepts more than digits
 		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
-			return 0, false
+			return 0, i, false
 		}
 	}
-	n, err := strconv.ParseUint(string(o.p[o.i:o.i+4]), 16, 32)
-	o.i += 4
-	return rune(n), err == nil
+	n, err := strconv.ParseUint(string(p[i:i+4]), 16, 32)
+	return rune(n), i + 4, err == nil
 }

@@ -12,6 +12,8 @@ type node struct {
 	column int // -1 if none
 	keys   map[string]*node
 	items  map[int]*node
+	brace  member // which stands before the first key
+	known  map[string]*member
 }
 
 // newTree returns the node of the outermost object.

@@ -154,12 +154,13 @@ func (c *Cutter) readLine() ([]byte, error) {
 
 // appendRow appends one record for a line, also for an empty or wrong one, because lines are numbered by counting records.
 func (c *Cutter) appendRow(chunk, line []byte) []byte {
-	if len(bytes.Trim(line, " \t\r\n")) == 0 { // none of Unicode's white space
+	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
+		line = line[:len(line)-1]
+	}
+	if len(line) == 0 || line[0] <= ' ' && len(bytes.Trim(line, " \t\r\n")) == 0 { // none of Unicode's white space
 		return append(chunk, '\n')
 	}
-	clear(c.fields)
 	clear(c.has)
-	line = bytes.TrimRight(line, "\r\n")
 	if err := c.row.Read(line, c.fields, c.has); err != nil {
 		return append(chunk, csv.Unreadable(err.Error())...)
 	}
@@ -167,7 +168,11 @@ func (c *Cutter) appendRow(chunk, line []byte) []byte {
 		c.keys, _ = c.kind.Keys(line) // it has just been read
 	}
 	for i, is := range c.has {
-		c.seen[i] = c.seen[i] || is
+		if is {
+			c.seen[i] = true
+		} else {
+			c.fields[i] = nil
+		}
 	}
 	if len(c.columns) == 1 {
 		return append(csv.AppendField(chunk, c.fields[0], c.comma), c.comma, '\n')

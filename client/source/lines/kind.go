@@ -21,8 +21,8 @@ type Kind struct {
 
 // Row takes columns out of lines.
 type Row interface {
-	// Read sets the field of each column that the line has, and has for these. Both begin empty; a field that stays nil is NULL. Fields are
-	// valid until the next call. An error says that the line is no row, and why.
+	// Read sets the field of each column that the line has, nil for NULL, and has for these, which begins empty. Fields are valid until the
+	// next call. An error says that the line is no row, and why.
 	Read(line []byte, fields [][]byte, has []bool) error
 }
 
