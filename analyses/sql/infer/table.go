@@ -187,6 +187,14 @@ func (t *Table) rowsAt(place Place, header, sample []byte, keys []string) {
 	if err != nil {
 		return
 	}
+	columns := make([]*Column, len(names)) // by field; nil for what is no column
+	for i := range columns {
+		if keys == nil {
+			columns[i] = t.Column(names[i])
+		} else if i < len(keys) {
+			columns[i] = &t.columns[t.keys[keys[i]]]
+		}
+	}
 	var s csv.Scanner
 	s.Reset(sample, 0, m, place.Line)
 	for s.Next() {
@@ -195,29 +203,25 @@ func (t *Table) rowsAt(place Place, header, sample []byte, keys []string) {
 		}
 		for i, p := range s.Fields() {
 			quoted := s.Quoted().Has(i)
-			if t.Nulls.Null(p, quoted) {
+			if columns[i] == nil || columns[i].settled() || t.Nulls.Null(p, quoted) {
 				continue
 			}
 			at := place
 			if at.Line > 0 {
 				at.Line = s.Line()
 			}
-			if keys == nil {
-				if i, known := t.at[strings.ToLower(names[i])]; known {
-					t.columns[i].take(p, quoted, at)
-				}
-			} else if i < len(keys) {
-				t.columns[t.keys[keys[i]]].take(p, quoted, at)
-			}
+			columns[i].take(p, quoted, at)
 		}
 	}
 }
 
+// settled reports whether no value can change a column any more: it is not read, or is TEXT, and the reason is known.
+func (c *Column) settled() bool {
+	return c.Why != "" || c.Type.Kind == types.Text && c.others != types.Null
+}
+
 // take widens the type of a column so that it holds a value.
 func (c *Column) take(p []byte, inQuotes bool, at Place) {
-	if c.Why != "" || c.Type.Kind == types.Text && c.others != types.Null {
-		return // the column is TEXT, and the reason is known
-	}
 	was, kind := c.Type.Kind, field.KindOf(p)
 	if bare := bytes.TrimLeft(p, " \t"); len(bare) < len(p) && len(bare) > 0 && bare[0] == '"' && !inQuotes && c.quotes.Text == "" {
 		c.quotes = quoted(p, at)
