@@ -16,7 +16,7 @@ func parquetBugs() *mutants.Table {
 	one := func(name, rule, file, old, new string) mutants.Mutant {
 		return mutants.Mutant{Name: name, Rule: rule, Edits: []mutants.Edit{{File: file, Old: old, New: new}}}
 	}
-	return &mutants.Table{Package: "./client/source/parquet", ByName: true, Mutants: []mutants.Mutant{
+	return &mutants.Table{Package: "./client/source/parquet", ByName: true, Mutants: append(columnBugs(), []mutants.Mutant{
 		one("a cell has the value of the previous word", "C1", "rows/columnar/scanner.go", "*cell = c.cells[code-1]; cell.OK",
 			"*cell = c.cells[max(code, 2)-2]; cell.OK"),
 		one("a NULL has the value of the previous row", "C1", "rows/columnar/scanner.go",
@@ -54,5 +54,5 @@ func parquetBugs() *mutants.Table {
 			"if size < 0 || size > int64(len(v.made)-v.before) {", "if size < 0 || size > int64(cap(v.made)-v.before) {"),
 		one("levels are not compared", "R16", "client/source/parquet/hybrid.go", "			if h.value > most {\n",
 			"			if h.value > most && n == 0 {\n"),
-	}}
+	}...)}
 }

@@ -14,9 +14,9 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// TestSumsOfNumbersWithConstants: aggregates that add up the same numbers with other constants have the values that big numbers have: in
+// TestD1_SumsOfNumbersWithConstants: aggregates that add up the same numbers with other constants have the values that big numbers have: in
 // one group, few and many, with NULLs, with numbers that are too large to be added up together, and with constants at both ends.
-func TestSumsOfNumbersWithConstants(t *testing.T) {
+func TestD1_SumsOfNumbersWithConstants(t *testing.T) {
 	table := catalog.Table{Name: "t", Files: "t.csv", Columns: []catalog.Column{{Name: "g", Type: types.Of(types.Text)},
 		{Name: "x", Type: types.Of(types.BigInt)}}}
 	constants := []int64{0, 1, -1, 90, 1<<40 - 1, -(1<<40 - 1), 1 << 40, 1 << 50}
@@ -89,16 +89,19 @@ func wantedSums(x []int64, constants []int64) []any {
 	return want
 }
 
-// TestSumsOfNumbersThatExceed: a row whose number does not fit is an error, also if others add up the same numbers.
-func TestSumsOfNumbersThatExceed(t *testing.T) {
-	table := catalog.Table{Name: "t", Files: "t.csv", Columns: []catalog.Column{{Name: "x", Type: types.Of(types.BigInt)}}}
-	a, err := Analysis(&Plan{Text: "SELECT sum(x + 1), sum(x + 2) FROM t", Tables: []catalog.Table{table}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	data := fmt.Sprintf("x\n%d\n%s", int64(math.MaxInt64-1), strings.Repeat("-5\n", 5000))
-	if _, err := local.Run(a, fstest.MapFS{"t.csv": {Data: []byte(data)}}, local.Options{}); err == nil ||
-		!strings.Contains(err.Error(), "does not fit into a BIGINT") {
-		t.Error(err)
+// TestD1_SumsOfNumbersThatExceed: a row whose number does not fit is an error, also if others add up the same numbers, in one group or two.
+func TestD1_SumsOfNumbersThatExceed(t *testing.T) {
+	table := catalog.Table{Name: "t", Files: "t.csv", Columns: []catalog.Column{{Name: "x", Type: types.Of(types.BigInt)},
+		{Name: "g", Type: types.Of(types.Text)}}}
+	data := fmt.Sprintf("x,g\n%d,a\n%s", int64(math.MaxInt64-1), strings.Repeat("-5,a\n-5,b\n", 2500))
+	for _, by := range []string{"", " GROUP BY g"} {
+		a, err := Analysis(&Plan{Text: "SELECT sum(x + 1), sum(x + 2) FROM t" + by, Tables: []catalog.Table{table}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := local.Run(a, fstest.MapFS{"t.csv": {Data: []byte(data)}}, local.Options{}); err == nil ||
+			!strings.Contains(err.Error(), "does not fit into a BIGINT") {
+			t.Errorf("%s: %v", by, err)
+		}
 	}
 }

@@ -144,15 +144,23 @@ func fileOfKind(t *testing.T, r *rand.Rand, k *kindOf, node pq.Node, form, n int
 	return file, columnsOf(name, "w", "x", "y")
 }
 
-// FuzzC1_RowsThatPassAreCutWhole: for every type and encoding, with NULLs and in lists, rows that pass two tests come with all of their
+// TestC1_RowsThatPassAreCutWhole: for every type and encoding, with NULLs and in lists, rows that pass two tests come with all of their
 // values, whatever the chunks. Others come with some of them or not at all, and are the same in all chunks where they come.
-func FuzzC1_RowsThatPassAreCutWhole(f *testing.F) {
-	for i, k := range kinds {
-		for e := range k.encodings {
+func TestC1_RowsThatPassAreCutWhole(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 7))
+	for _, k := range kinds {
+		for _, e := range k.encodings {
 			for form := range 3 {
-				f.Add(uint64(i*100+e), uint8(i), uint8(e), uint8(form), uint16(5000))
+				passWhole(t, r, &k, e, form, 5000)
 			}
 		}
+	}
+}
+
+// FuzzRowsThatPass does the same for tables and tests of its own.
+func FuzzRowsThatPass(f *testing.F) {
+	for i := range kinds {
+		f.Add(uint64(i), uint8(i), uint8(i), uint8(i), uint16(50*i*i))
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, kind, encoding, form uint8, rows uint16) {
 		k := &kinds[int(kind)%len(kinds)]
@@ -409,6 +417,76 @@ func TestC1_APageThatContradictsItsIndexIsAnError(t *testing.T) {
 		if refused != c.wrong || !c.wrong && (err != nil || found != 5) {
 			t.Errorf("%s: %d rows, %v", name, found, err)
 		}
+	}
+}
+
+// TestC1_TestsWithoutMemoryExcludeNoRows: where there is no memory for a second copy of a page, its column is not tested any more.
+func TestC1_TestsWithoutMemoryExcludeNoRows(t *testing.T) {
+	const rows = 3 * pageRows
+	file, full := numberedFile(t, rows), 0
+	for _, room := range []int{0, 1000, 100_000, 1 << 20} {
+		for _, column := range []int{0, 2} {
+			c, err := NewCutter(bytes.NewReader(file), int64(len(file)), columnsOf("n", "text", "word"), ',', 1<<20, 1<<20)
+			a := atLeast{5, rows - 7}
+			one := a.test(column, func(csv.Range) bool { return true })
+			if column == 2 {
+				one.Ask, one.New = columnar.Ask{}, func() columnar.Tester { return &hashed{keep: 256} }
+			}
+			if err == nil {
+				err = c.Test([]columnar.Test{one})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.filter.memory.limit = c.filter.memory.used + room
+			if found, err := rowsFrom(c, a); err != nil || found != a.to-a.from {
+				t.Errorf("%d bytes of memory, column %d: %d rows, %v", room, column, found, err)
+			}
+			if c.filter.memory.full {
+				full++
+			}
+		}
+	}
+	if full == 0 {
+		t.Error("there was always memory")
+	}
+}
+
+// TestC1_AllWordsAreTested: a dictionary may have more words than are tested at once, and those that pass may be anywhere.
+func TestC1_AllWordsAreTested(t *testing.T) {
+	const rows, words = 3 * pageRows, 3*takeRows + 5
+	var b bytes.Buffer
+	w := NewWriter(&b, []string{"n", "m"}, []types.Type{types.Of(types.BigInt), types.Of(types.BigInt)})
+	for i := range int64(rows) {
+		if err := w.Row([]protocol.Value{{Kind: protocol.Int, Int: i % words}, {Kind: protocol.Int, Int: i}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []int64{0, takeRows - 1, takeRows, words / 2, words - 1} {
+		found := 0
+		for _, row := range cutTested(t, bytes.NewReader(b.Bytes()), b.Len(), columnsOf("n", "m"), 1<<20, func(c *Cutter) []columnar.Test {
+			return []columnar.Test{atLeast{word, word + 1}.test(0, func(csv.Range) bool { return true })}
+		}) {
+			if string(row[0]) == fmt.Sprint(word) {
+				found++
+			}
+		}
+		if want := (rows - int(word) + words - 1) / words; found != want {
+			t.Errorf("word %d: %d rows of %d", word, found, want)
+		}
+	}
+}
+
+// TestC1_NumbersBeyondATestPassIt: they come as text, and what is made of that is left to the parser.
+func TestC1_NumbersBeyondATestPassIt(t *testing.T) {
+	one := tested{Test: &columnar.Test{}, by: atLeast{}, power: 100, low: -9, high: 9}
+	values := []int64{-10, -9, 0, 9, 10, math.MaxInt64, math.MinInt64}
+	pass := make([]bool, len(values))
+	if one.travelling(values, pass); fmt.Sprint(pass) != "[true false false false true true true]" {
+		t.Errorf("%v pass: %v", values, pass)
 	}
 }
 
