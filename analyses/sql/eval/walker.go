@@ -14,6 +14,7 @@ type walker struct {
 	prog   []walkerStep
 	start  uint32
 	prefix string // of every match; "": matches begin at the beginning of the text
+	behind int    // how many bytes of the prefix are in front of start
 	caps   []int
 	text   string
 	steps  int // left
@@ -62,6 +63,7 @@ func newWalker(text string) *walker {
 		}
 		w.prog = append(w.prog, s)
 	}
+	w.passPrefix()
 	for i := range w.prog {
 		s := &w.prog[i]
 		if s.Op != syntax.InstAlt && s.Op != syntax.InstAltMatch {
@@ -72,6 +74,22 @@ func newWalker(text string) *walker {
 		}
 	}
 	return w
+}
+
+// passPrefix moves the start behind the prefix, which is compared before a walk, up to where a group begins.
+func (w *walker) passPrefix() {
+	for _, r := range w.prefix {
+		s := &w.prog[w.start]
+		for s.Op == syntax.InstNop || s.Op == syntax.InstCapture && s.Arg < 2 {
+			w.start = s.Out
+			s = &w.prog[w.start]
+		}
+		if s.Op != syntax.InstRune1 {
+			return
+		}
+		w.start = s.Out
+		w.behind += utf8.RuneLen(r)
+	}
 }
 
 // takes reports whether a step takes a character.
@@ -146,7 +164,7 @@ func (w *walker) walkFrom(at int) bool {
 			w.caps[i] = -1
 		}
 		w.caps[0] = at
-		if w.walk(w.start, at) || w.prefix == "" || w.steps < 0 {
+		if w.walk(w.start, at+w.behind) || w.prefix == "" || w.steps < 0 {
 			return w.caps[1] >= 0
 		}
 		at++

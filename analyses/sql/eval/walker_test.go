@@ -45,7 +45,7 @@ func TestWalksFindWhatRegexpFinds(t *testing.T) {
 	}
 	walks := 0
 	for range 40_000 {
-		expression := []string{"^", "", "a", "/b"}[r.IntN(4)] + of(parts, 9)
+		expression := []string{"^", "", "a", "/b", "aé", "(a", "a(b", "(?:ab)"}[r.IntN(8)] + of(parts, 9)
 		for range 4 {
 			if walked(t, expression, of(bytes, 12)) {
 				walks++
@@ -88,6 +88,21 @@ func FuzzWalker(f *testing.F) {
 	f.Fuzz(func(t *testing.T, expression, text string) {
 		if len(expression) < 100 && len(text) < 1000 {
 			walked(t, expression, text)
+		}
+	})
+}
+
+func BenchmarkPrefix(b *testing.B) {
+	const text, expression = "https://old.reddit.example/r/meirl/comments/ot3isq/some_title/h6tzc5w/", "/comments/([^/?#]*)"
+	re, w := regexp.MustCompile(expression), newWalker(expression)
+	b.Run("regexp", func(b *testing.B) {
+		for b.Loop() {
+			re.FindStringSubmatchIndex(text)
+		}
+	})
+	b.Run("walker", func(b *testing.B) {
+		for b.Loop() {
+			w.first(text)
 		}
 	})
 }
