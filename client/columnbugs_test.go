@@ -74,8 +74,6 @@ func columnBugs() (all []mutants.Mutant) {
 
 	add(maps, "NULL of a key is forgotten on the wire", "D1", fold+"append.go", "			out.Append(int64(t.key.nullsAt(t.index.key(row))))\n",
 		"			out.Append(int64(t.key.nullsAt(t.index.key(row)) & 0xff))\n")
-	add(moves, "a reducer keeps in memory what has moved to files", "R16", "nodes/internal/reducer/spill.go",
-		"		st.tables[i] = fold.NewUnion(t.Spec())\n", "		_ = fold.NewUnion(t.Spec())\n")
 	add(moves, "a reducer forgets its files at a start", "R16", "nodes/internal/reducer/reducer.go", "	return r.Of(id).Append(dst)\n",
 		"	return r.Of(session.ID{}).Append(dst)\n")
 	add(copies, "a table that takes rows keeps one less of the smallest", "D1", fold+"move.go", "			c.smallest[to].add(v, c.agg.N)\n",
