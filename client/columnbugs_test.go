@@ -60,7 +60,7 @@ func columnBugs() (all []mutants.Mutant) {
 	add(inFiles, "keys that were seen come again from files", "E15", files+"dedup.go",
 		"_, known := d.seen.ids[string(d.seen.key)]; !known {", "_, known := d.seen.ids[string(d.seen.key)]; !known || known {")
 	add(inFiles, "equal right rows are counted once when they move", "E15", files+"sets.go",
-		"		n.Ints, n.Nulls = append(n.Ints, m.left[id]), ", "		n.Ints, n.Nulls = append(n.Ints, 1), ")
+		"		n.Ints, n.Nulls = append(n.Ints, m.left[id]), ", "		n.Ints, n.Nulls = append(n.Ints, min(1, m.left[id])), ")
 	add(blocks, "left rows of later blocks have the partners of the first", "E15", files+"grace.go",
 		"p.matched[(first+i)>>6] |= 1 << ((first + i) & 63)", "p.matched[i>>6] |= 1 << (i & 63)")
 	add(inFiles, "a window ends where memory does", "E15", files+"windowing.go", "compare(partition, last, p) != 0 {",
