@@ -130,7 +130,7 @@ func (r *runner) make(part int) error {
 		}
 		m := analyses.NewMaking(r.a, r.args, n, func(table int) fold.Parted {
 			if r.a.Tables[table].Merge == fold.Never {
-				return r.bags[part][table]
+				return r.bags[part][table].Parted()
 			}
 			return r.parts[part][table].Parted()
 		})

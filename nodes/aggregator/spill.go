@@ -116,7 +116,10 @@ func (a *Aggregator) spill(st *state, which func(table int) bool) (record []byte
 		if err := t.Err(); err != nil {
 			return nil, err
 		}
-		run := waitingRun(w)
+		run, err := waitingRun(w)
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", t.Spec().Name, err)
+		}
 		if w == nil {
 			run = runs.OfTable(t, from)
 		}
@@ -182,17 +185,21 @@ func (r *repeats) newTable(spec *fold.Spec) *fold.Table {
 const perPart = runs.Buckets / fold.Parts
 
 // waitingRun makes a run of rows that wait for a join; nil if there is no Waiting.
-func waitingRun(w *fold.Waiting) *runs.Builder {
+func waitingRun(w *fold.Waiting) (*runs.Builder, error) {
 	if w == nil {
-		return nil
+		return nil, nil
 	}
-	b := runs.NewBuilder()
+	b, rows, t := runs.NewBuilder(), w.Parted(), fold.NewUnmerged(w.Spec())
 	for part := range fold.Parts {
-		for _, block := range w.Blocks(part) {
-			b.Add(part*perPart, block)
+		if err := rows.Part(part, t); err != nil {
+			return nil, err
 		}
+		for _, chunk := range t.Chunks(t.Rows(), role.PartialBytes) {
+			b.Add(part*perPart, t.AppendRows(nil, chunk))
+		}
+		t.Reset()
 	}
-	return b
+	return b, nil
 }
 
 // empty drops the rows that a table has in memory.
@@ -210,7 +217,6 @@ func (st *state) empty(i int) {
 type parted struct {
 	set    *runs.Set
 	list   int
-	add    func(entry []byte, to *fold.Table) error
 	memory fold.Parted
 }
 
@@ -218,18 +224,18 @@ type parted struct {
 func (a *Aggregator) parted(st *state, i int) fold.Parted {
 	p := &parted{set: a.Of(st.ID), list: i}
 	if w := st.waiting[i]; w != nil {
-		p.memory, p.add = w, w.Unpack
-		return p
+		p.memory = w.Parted()
+	} else {
+		p.memory = st.tables[i].Parted()
 	}
-	p.memory = st.tables[i].Parted()
-	p.add = func(entry []byte, to *fold.Table) error { to.Pause(); return to.Merge(entry) }
 	return p
 }
 
 // Part implements fold.Parted.
 func (p *parted) Part(part int, to *fold.Table) error {
 	for bucket := part * perPart; bucket < (part+1)*perPart; bucket++ {
-		if err := p.set.Read(p.list, bucket, func(entry []byte) error { return p.add(entry, to) }); err != nil {
+		err := p.set.Read(p.list, bucket, func(entry []byte) error { to.Pause(); return to.Merge(entry) })
+		if err != nil {
 			return err
 		}
 	}

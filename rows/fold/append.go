@@ -120,6 +120,12 @@ func (c *column) appendLeast(b []byte, row int) []byte {
 // Chunks cuts rows into runs of at least one row. The wire form of a run has at most about maxBytes.
 func (t *Table) Chunks(rows []int, maxBytes int) [][]int {
 	var chunks [][]int
+	if width := t.index.flat.width; width > 0 && len(t.varying) == 0 { // all rows have as many bytes
+		for n := min(max(1, maxBytes/(width+t.constant)), batch.MaxRows); len(rows) > 0; rows = rows[len(chunks[len(chunks)-1]):] {
+			chunks = append(chunks, rows[:min(n, len(rows))])
+		}
+		return chunks
+	}
 	start, size := 0, 0
 	for i, row := range rows {
 		if i%progress.Every == 0 {

@@ -28,11 +28,16 @@ func (t *Table) Merge(payload []byte) error {
 	if t.mode != looks && !t.room(b.Rows()) {
 		return t.err
 	}
-	t.merged += b.Rows()
-	for from := 0; from < b.Rows() && t.err == nil; {
-		from += t.mergeRows(b, from, min(mergeBlock, b.Rows()-from))
-	}
+	t.mergeSome(b, 0, b.Rows())
 	return t.err
+}
+
+// mergeSome adds some rows of a partial.
+func (t *Table) mergeSome(b *batch.Batch, from, to int) {
+	t.merged += to - from
+	for from < to && t.err == nil {
+		from += t.mergeRows(b, from, min(mergeBlock, to-from))
+	}
 }
 
 // mergeRows adds n rows of a partial, or fewer if their keys are long, and returns how many.
@@ -88,6 +93,7 @@ func (t *Table) gatherKeys(b *batch.Batch, from, n int) (int, error) {
 func (t *Table) lookUp(n int) {
 	t.indexed()
 	before, q := t.index.len(), &t.query
+	q.hashAll(n)
 	t.index.prefetch(q)
 	for i := range n {
 		key := q.key(i)
@@ -102,7 +108,15 @@ func (t *Table) lookUp(n int) {
 
 // push adds rows with the first n keys of t.query without a look-up, and appends them to t.found.
 func (t *Table) push(n int) {
-	before, row := t.index.len(), 0
+	before, row, flat := t.index.len(), 0, &t.index.flat
+	if all := t.query.keys; flat.width > 0 && t.room(n) && (t.bound == 0 || t.index.held()+len(all) <= t.bound) {
+		flat.pushAll(all[:n*flat.width])
+		for i := range n {
+			t.found = append(t.found, uint32(before+i))
+		}
+		t.addCells(n)
+		return
+	}
 	for i := range n {
 		if key := t.query.key(i); t.roomFor(key) {
 			row = t.index.len()

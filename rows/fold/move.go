@@ -22,13 +22,15 @@ func (t *Table) MoveTo(to *Table) {
 }
 
 // copyTo merges rows into another table of the same spec. It does what Merge does with their wire form. An error is that of the other
-// table, which must then not be used.
+// table, which must then not be used. In an empty table, rows whose keys all differ are not looked up: they are indexed if somebody
+// searches for them.
 func (t *Table) copyTo(to *Table, rows []int) {
 	to.merged += len(rows)
+	differ := to.Len() == 0 && t.mode == looks
 	for len(rows) > 0 && to.err == nil {
 		to.Pause()
 		n := to.gatherRows(t, rows[:min(len(rows), mergeBlock)])
-		if to.found = to.found[:0]; to.mode == looks {
+		if to.found = to.found[:0]; to.mode == looks && !differ {
 			to.lookUp(n)
 		} else {
 			to.push(n)
@@ -56,7 +58,6 @@ func (t *Table) gatherRows(of *Table, rows []int) int {
 			break
 		}
 	}
-	q.closed(n)
 	return n
 }
 

@@ -35,8 +35,8 @@ func (q *query) reset(width int) {
 	q.width, q.keys, q.ends = width, q.keys[:0], q.ends[:0]
 }
 
-// closed hashes all keys.
-func (q *query) closed(n int) {
+// hashAll hashes the first n keys, which a search needs.
+func (q *query) hashAll(n int) {
 	q.hash = q.hash[:0]
 	for i := range n {
 		q.hash = append(q.hash, Hash(q.key(i)))
@@ -81,11 +81,9 @@ func (q *query) gather(b *KeyBuilder, from *keySource, n int) int {
 	q.reset(b.width())
 	if q.width > 0 {
 		q.gatherFlat(b, from, n)
-	} else {
-		n = q.gatherTexts(b, from, n)
+		return n
 	}
-	q.closed(n)
-	return n
+	return q.gatherTexts(b, from, n)
 }
 
 // gatherFlat goes column by column, as all keys have the same length.

@@ -27,6 +27,16 @@ func (r *records[T]) push(record []T) {
 	}
 }
 
+// pushAll adds records that lie end to end, and copies them.
+func (r *records[T]) pushAll(list []T) {
+	for n := len(list) / r.width; n > 0; {
+		k := min(n, cellBlock-r.n%cellBlock)
+		list = list[copy(r.room(k), list[:k*r.width]):]
+		r.n += k
+		n -= k
+	}
+}
+
 // add adds n records of zeros.
 func (r *records[T]) add(n int) {
 	for n > 0 && r.width > 0 {

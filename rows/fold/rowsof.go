@@ -68,7 +68,7 @@ func (t *Table) RowsAs(of *Table, rows []int) (found []int32, ok bool) {
 				q.ends = append(q.ends, len(q.keys))
 			}
 		}
-		q.closed(n)
+		q.hashAll(n)
 		t.index.prefetch(q)
 		for i := range n {
 			row, _, ok := t.index.search(q, i, q.key(i))

@@ -138,24 +138,27 @@ func (t *Table) Partition(n int) [][]int {
 	return t.split(n, func(h uint64) int { return int(h % uint64(n)) })
 }
 
-// split divides the rows into n sets, by the hash of the keys that partition them.
-func (t *Table) split(n int, of func(hash uint64) int) [][]int {
+// split divides all rows into n sets, by the hash of the keys that partition them.
+func (t *Table) split(n int, of func(hash uint64) int) [][]int { return t.splitRows(t.Rows(), n, of) }
+
+// splitRows divides some rows.
+func (t *Table) splitRows(rows []int, n int, of func(hash uint64) int) [][]int {
 	parts := make([][]int, n)
-	part, count := make([]uint32, t.Len()), make([]int, n)
+	part, count := make([]uint32, len(rows)), make([]int, n)
 	var scratch []byte
-	for row := range part {
-		if row%progress.Every == 0 {
+	for i, row := range rows {
+		if i%progress.Every == 0 {
 			progress.Mark()
 		}
 		to := of(t.spreads(row, &scratch))
-		part[row] = uint32(to)
+		part[i] = uint32(to)
 		count[to]++
 	}
 	for p := range parts {
 		parts[p] = make([]int, 0, count[p])
 	}
-	for row, p := range part {
-		parts[p] = append(parts[p], row)
+	for i, p := range part {
+		parts[p] = append(parts[p], rows[i])
 	}
 	return parts
 }

@@ -115,9 +115,9 @@ func (s *Spec) Check() error {
 		return fmt.Errorf("%w: %s merges its rows in way %d with %d aggregates; rows that are never merged have none", ErrSpec, s.Name, s.Merge,
 			len(s.Aggs))
 	}
-	if s.Nulls && (len(s.Keys) == 0 || s.Merge == Never) {
-		return fmt.Errorf("%w: %s has %d keys, and merges its rows in way %d; only keys that are merged may be NULL", ErrSpec, s.Name,
-			len(s.Keys), s.Merge)
+	if s.Nulls && (len(s.Keys) == 0 || s.Merge == Never && s.PartitionBy == 0) {
+		return fmt.Errorf("%w: %s has %d keys, and merges its rows in way %d; only keys that are merged, or meet others, may be NULL", ErrSpec,
+			s.Name, len(s.Keys), s.Merge)
 	}
 	if s.PartitionBy < 0 || s.PartitionBy > len(s.Keys) {
 		return fmt.Errorf("%w: %s is spread by %d of its %d keys", ErrSpec, s.Name, s.PartitionBy, len(s.Keys))

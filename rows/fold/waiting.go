@@ -1,9 +1,7 @@
 package fold
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"posta.dev/posta/internal/wire"
@@ -38,30 +36,35 @@ func (p *parted) Part(part int, to *Table) error {
 	return to.Err()
 }
 
-// Waiting holds the rows of a bag that is partitioned by keys ([Spec.PartitionBy]). Besides its bytes, a row takes two or three
-// bytes. A Table takes sixteen, and these rows may be most of what an aggregator holds.
-//
-// A row is its keys, one after the other: a KeyInt as a varint, a KeyText as its length, a uvarint, and its bytes. Each part has its
-// rows end to end, in blocks that never move, in the order of their arrival.
+// Waiting holds the rows of a bag that is partitioned by keys ([Spec.PartitionBy]). They may be most of what an aggregator holds, so they
+// are kept as they travel, in columns, where a number has the fewest bytes that the numbers of its column need: a row of an order and a
+// supplier takes six bytes, and 25 in a Table.
 type Waiting struct {
 	spec   *Spec
 	fields []batch.FieldSpec
-	key    *KeyBuilder
-	parts  [Parts][][]byte
+	last   *Table // the rows that came last, until they are enough for a block
+	blocks []waitingBlock
 	rows   int
-	bytes  int
-	row    []byte
+	bytes  int // of blocks
 	err    error
 }
 
+// waitingBlock is rows in the order of their parts, and those of a part in the order of their arrival.
+type waitingBlock struct {
+	payload []byte
+	rows    *batch.Batch // a view of payload
+	ends    [Parts]int   // by part, the row behind its last one
+}
+
 const (
-	firstWaiting = 1 << 10  // bytes of a part's first block
-	mostWaiting  = 64 << 10 // bytes of any block, unless one row has more
+	waitingRows   = 1 << 14       // a block has at least so many rows, or
+	waitingBytes  = 1 << 20       // so many bytes of keys
+	blockOverhead = 8*Parts + 512 // bytes that a block takes beside its payload
 )
 
 // NewWaiting returns an empty Waiting.
 func NewWaiting(spec *Spec) *Waiting {
-	return &Waiting{spec: spec, fields: spec.columns(), key: newKeyBuilder(spec)}
+	return &Waiting{spec: spec, fields: spec.columns(), last: NewUnmerged(spec)}
 }
 
 // Spec returns the spec of the bag.
@@ -69,142 +72,133 @@ func (w *Waiting) Spec() *Spec { return w.spec }
 
 // Len returns the number of rows, and Bytes how many bytes they take.
 func (w *Waiting) Len() int   { return w.rows }
-func (w *Waiting) Bytes() int { return w.bytes }
+func (w *Waiting) Bytes() int { return w.bytes + w.last.index.held() }
 
 // Merge adds the rows of a partial, which it does not keep. After an error, w must not be used, and its session fails.
 func (w *Waiting) Merge(payload []byte) error {
 	if w.err != nil {
 		return w.err
 	}
-	b, err := batch.Decode(payload, w.fields)
-	if err != nil {
-		w.err = fmt.Errorf("merge into %s: %w: %w", w.spec.Name, ErrMalformed, err)
+	before := w.last.Len()
+	if w.err = w.last.Merge(payload); w.err != nil {
 		return w.err
 	}
-	if w.rows += b.Rows(); w.rows > MaxRows {
+	if w.rows += w.last.Len() - before; w.rows > MaxRows {
 		w.err = fmt.Errorf("%w: %s has %d rows", ErrTooLarge, w.spec.Name, w.rows)
 		return w.err
 	}
-	progress.Mark()
-	key := make([]byte, 0, 256)
-	for i := range b.Rows() {
-		w.row, key = w.row[:0], key[:0]
-		place := 0
-		for _, k := range w.spec.Keys[:w.spec.PartitionBy] {
-			place += placeOf(k.Kind)
-		}
-		key = append(key, make([]byte, place)...)
-		place = 0
-		for k := range w.spec.Keys {
-			spreads := k < w.spec.PartitionBy
-			if w.spec.Keys[k].Kind == KeyInt {
-				n := b.Ints(k).At(i)
-				w.row = binary.AppendVarint(w.row, n)
-				if spreads {
-					binary.LittleEndian.PutUint64(key[place:], uint64(n))
-					place += intPlace
-				}
-				continue
-			}
-			v := b.Texts(k).At(i)
-			w.row = append(binary.AppendUvarint(w.row, uint64(len(v))), v...)
-			if spreads {
-				binary.LittleEndian.PutUint32(key[place:], uint32(len(v)))
-				place += textPlace
-				key = append(key, v...)
-			}
-		}
-		w.add(partOf(Hash(key)), w.row)
+	if w.last.Len() >= waitingRows || w.last.index.held() >= waitingBytes {
+		w.err = w.pack()
 	}
-	return nil
+	return w.err
 }
 
-// add appends a row to a part.
-func (w *Waiting) add(part int, row []byte) {
-	blocks := w.parts[part]
-	last := len(blocks) - 1
-	if last < 0 || len(blocks[last])+len(row) > cap(blocks[last]) {
-		size := firstWaiting
-		if last >= 0 {
-			size = min(mostWaiting, 1<<bits.Len(uint(cap(blocks[last]))))
+// pack makes a block of the rows that came last, or several if they are long: a payload has a bound on its texts.
+func (w *Waiting) pack() error {
+	for _, rows := range w.last.Chunks(w.last.Rows(), waitingBytes) {
+		var b waitingBlock
+		order := make([]int, 0, len(rows))
+		for part, of := range w.last.splitRows(rows, Parts, partOf) {
+			order = append(order, of...)
+			b.ends[part] = len(order)
 		}
-		blocks = append(blocks, make([]byte, 0, max(size, len(row))))
-		last++
-	}
-	blocks[last] = append(blocks[last], row...)
-	w.parts[part] = blocks
-	w.bytes += len(row)
-}
-
-// Part implements Parted.
-func (w *Waiting) Part(part int, to *Table) error {
-	for _, block := range w.parts[part] {
-		if err := w.Unpack(block, to); err != nil {
+		b.payload = slices.Clip(w.last.AppendRows(nil, order))
+		if err := w.add(b); err != nil {
 			return err
 		}
 	}
+	w.last.Reset()
 	return nil
 }
 
-// Blocks returns the rows of a part in their order, in pieces for Unpack. They are valid until rows are added.
-func (w *Waiting) Blocks(part int) [][]byte { return w.parts[part] }
-
-// Unpack adds the rows of a block, which may come from another Waiting with the same spec, to a table of that spec.
-func (w *Waiting) Unpack(block []byte, to *Table) error {
-	to.Pause()
-	for len(block) > 0 {
-		key := to.Key()
-		for _, k := range w.spec.Keys {
-			if k.Kind == KeyInt {
-				v, n := binary.Varint(block)
-				if n <= 0 {
-					return w.malformed()
-				}
-				key, block = key.Int(v), block[n:]
-				continue
-			}
-			size, n := binary.Uvarint(block)
-			if n <= 0 || size > uint64(len(block)-n) {
-				return w.malformed()
-			}
-			key, block = key.Text(block[n:n+int(size)]), block[n+int(size):]
-		}
-		to.Row(key)
+func (w *Waiting) add(b waitingBlock) (err error) {
+	if b.rows, err = batch.Decode(b.payload, w.fields); err != nil {
+		return fmt.Errorf("rows of %s that wait: %w: %w", w.spec.Name, ErrMalformed, err)
 	}
-	return to.Err()
+	w.blocks, w.bytes = append(w.blocks, b), w.bytes+len(b.payload)+blockOverhead
+	return nil
 }
 
-func (w *Waiting) malformed() error {
-	return fmt.Errorf("%w: the rows of %s that wait", ErrMalformed, w.spec.Name)
+// Parted divides the rows, to which no more may be added.
+func (w *Waiting) Parted() Parted {
+	return &waitingParts{w, w.last.Parted()}
 }
 
-// Append appends all rows, for a snapshot. Equal rows give equal bytes, however their blocks were filled:
+type waitingParts struct {
+	*Waiting
+	rest Parted // the rows that are in no block
+}
+
+func (w *waitingParts) Part(part int, to *Table) error {
+	for i := range w.blocks {
+		b, from := &w.blocks[i], 0
+		if part > 0 {
+			from = b.ends[part-1]
+		}
+		to.Pause()
+		to.mergeSome(b.rows, from, b.ends[part])
+	}
+	return w.rest.Part(part, to)
+}
+
+// Append appends all rows, for a snapshot:
 //
-//	[rows, [bytes of a part bin, …]]
+//	[rows, [payload bin, [the row behind a part's last one, …], …], [payload bin, …]]
+//
+// The last ones are the rows that are in no block yet.
 func (w *Waiting) Append(b []byte) []byte {
-	b = wire.AppendUint(wire.AppendArray(slices.Grow(b, w.bytes), 2), uint64(w.rows))
-	b = wire.AppendArray(b, Parts)
-	for _, blocks := range w.parts {
-		b = wire.AppendBin(b, slices.Concat(blocks...))
+	b = wire.AppendUint(wire.AppendArray(slices.Grow(b, w.Bytes()), 3), uint64(w.rows))
+	b = wire.AppendArray(b, 2*len(w.blocks))
+	for i := range w.blocks {
+		b = wire.AppendArray(wire.AppendBin(b, w.blocks[i].payload), Parts)
+		for _, end := range w.blocks[i].ends {
+			b = wire.AppendUint(b, uint64(end))
+		}
+	}
+	chunks := w.last.Chunks(w.last.Rows(), waitingBytes)
+	b = wire.AppendArray(b, len(chunks))
+	for _, rows := range chunks {
+		b = wire.AppendBin(b, w.last.AppendRows(nil, rows))
 	}
 	return b
 }
 
 // Read replaces all rows by those that Append wrote.
 func (w *Waiting) Read(d *wire.Reader) error {
-	d.ArrayOf(2)
+	d.ArrayOf(3)
 	*w = *NewWaiting(w.spec)
-	w.rows = int(d.Uint())
-	d.ArrayOf(Parts)
-	for part := range w.parts {
-		block := slices.Clone(d.Bytes())
+	all := int(min(d.Uint(), MaxRows))
+	for n := d.Array(); n > 1 && d.Err() == nil; n -= 2 {
+		progress.Mark()
+		b, before := waitingBlock{payload: slices.Clone(d.Bytes())}, 0
+		d.ArrayOf(Parts)
+		for part := range b.ends {
+			end := int(min(d.Uint(), MaxRows))
+			if end < before {
+				d.Fail("a part of rows that wait ends at row %d, and the one before it at %d", end, before)
+			}
+			b.ends[part], before = end, end
+		}
 		if d.Err() != nil {
-			return d.Err()
+			break
 		}
-		if len(block) > 0 {
-			w.parts[part] = [][]byte{block}
-			w.bytes += len(block)
+		if err := w.add(b); err != nil {
+			return err
 		}
+		if rows := w.blocks[len(w.blocks)-1].rows.Rows(); rows != before {
+			return fmt.Errorf("%w: %d rows wait in the parts of a block of %d", ErrMalformed, before, rows)
+		}
+		w.rows += before
+	}
+	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
+		if p := d.Bytes(); d.Err() == nil {
+			if err := w.last.Merge(p); err != nil {
+				return err
+			}
+		}
+	}
+	if w.rows += w.last.Len(); d.Err() == nil && w.rows != all {
+		return fmt.Errorf("%w: %d rows wait, and %d are said to", ErrMalformed, w.rows, all)
 	}
 	return d.Err()
 }

@@ -11,13 +11,14 @@ import (
 	"posta.dev/posta/internal/wire"
 )
 
-var waits = Spec{Name: "waits", Stream: "s", Merge: Never, PartitionBy: 2,
+var waits = Spec{Name: "waits", Stream: "s", Merge: Never, PartitionBy: 2, Nulls: true,
 	Keys: []Key{{"n", KeyInt}, {"t", KeyText}, {"row", KeyText}, {"m", KeyInt}}}
 
 // rowsOf returns all rows of a table as texts.
 func rowsOf(t *Table) (all []string) {
 	for _, row := range t.Rows() {
-		all = append(all, fmt.Sprint(t.KeyInt(row, 0), " ", string(t.KeyText(row, 1)), " ", string(t.KeyText(row, 2)), " ", t.KeyInt(row, 3)))
+		all = append(all, fmt.Sprintf("%d%t %s %s %d%t", t.KeyInt(row, 0), t.KeyNull(row, 0), t.KeyText(row, 1), t.KeyText(row, 2),
+			t.KeyInt(row, 3), t.KeyNull(row, 3)))
 	}
 	return all
 }
@@ -32,7 +33,17 @@ func TestWaiting_HasWhatWasMerged(t *testing.T) {
 			long := strings.Repeat("x", max(0, r.IntN(100)-97)*r.IntN(40_000)) // some rows are longer than a block
 			n, text, m := int64(r.IntN(50)-25), fmt.Sprint(r.IntN(3)), int64(r.Uint64())
 			for _, to := range []*Table{sent, want} {
-				to.Row(to.Key().Int(n).String(text).String(long).Int(m))
+				key := to.Key()
+				if n == 7 {
+					key = key.Null()
+				} else {
+					key = key.Int(n)
+				}
+				if key = key.String(text).String(long); m%3 == 0 {
+					to.Row(key.Null())
+				} else {
+					to.Row(key.Int(m))
+				}
 			}
 		}
 		if err := w.Merge(sent.AppendRows(nil, sent.Rows())); err != nil {
@@ -47,10 +58,10 @@ func TestWaiting_HasWhatWasMerged(t *testing.T) {
 	}
 	parts := want.Parted()
 	for _, w := range []*Waiting{w, again} {
-		all, used, of := 0, 0, map[string]int{}
+		held, all, used, of := w.Parted(), 0, 0, map[string]int{}
 		for part := range Parts {
 			got, same := NewTable(&waits), NewTable(&waits)
-			if err := w.Part(part, got); err != nil {
+			if err := held.Part(part, got); err != nil {
 				t.Fatal(err)
 			}
 			if err := parts.Part(part, same); err != nil {
@@ -85,7 +96,7 @@ func TestWaiting_HasWhatWasMerged(t *testing.T) {
 
 // TestPartition_ByTheFirstKeys: rows of different tables with equal first keys are in one partition.
 func TestPartition_ByTheFirstKeys(t *testing.T) {
-	short := Spec{Name: "groups", Stream: "s", Keys: waits.Keys[:2], Aggs: []Agg{{Name: "sum", Kind: Sum}}}
+	short := Spec{Name: "groups", Stream: "s", Keys: waits.Keys[:2], Nulls: true, Aggs: []Agg{{Name: "sum", Kind: Sum}}}
 	long, groups := NewOutgoing(&waits), NewOutgoing(&short)
 	for i := range int64(500) {
 		long.Row(long.Key().Int(i % 40).String(fmt.Sprint(i % 3)).String("a row").Int(i))
@@ -133,5 +144,45 @@ func TestR16_RowsThatWaitCount(t *testing.T) {
 	d := wire.NewReader(w.Append(nil))
 	if err := again.Read(&d); err != nil || w.Bytes() < 10_000 || again.Bytes() != w.Bytes() {
 		t.Fatalf("%d bytes wait, and %d after a snapshot; %v", w.Bytes(), again.Bytes(), err)
+	}
+}
+
+// TestKeysOfManyRows: the columns of many rows have what each row has.
+func TestKeysOfManyRows(t *testing.T) {
+	flat := Spec{Name: "flat", Stream: "s", Merge: Never, PartitionBy: 1, Nulls: true, Keys: []Key{{"n", KeyInt}, {"m", KeyInt}}}
+	for _, spec := range []*Spec{&waits, &flat} {
+		r, rows := rand.New(rand.NewPCG(2, 3)), NewUnmerged(spec)
+		for range 10_000 {
+			key := rows.Key()
+			for _, k := range spec.Keys {
+				switch {
+				case r.IntN(5) == 0:
+					key = key.Null()
+				case k.Kind == KeyInt:
+					key = key.Int(int64(r.Uint64()))
+				default:
+					key = key.String(strings.Repeat("x", r.IntN(20)))
+				}
+			}
+			rows.Row(key)
+		}
+		for k, key := range spec.Keys {
+			for _, from := range []int{0, 1, 4000, 9000} {
+				ints, texts, nulls := make([]int64, 1000), make([]string, 1000), make([]uint64, 16)
+				if key.Kind == KeyInt {
+					rows.KeyInts(ints, k, from)
+				} else {
+					rows.KeyTexts(texts, k, from)
+				}
+				some := rows.KeyNulls(k, from, 1000, nulls)
+				for i := range 1000 {
+					null := nulls[i>>6]>>(i&63)&1 == 1
+					if null != rows.KeyNull(from+i, k) || null && !some || key.Kind == KeyInt && ints[i] != rows.KeyInt(from+i, k) ||
+						key.Kind == KeyText && texts[i] != string(rows.KeyText(from+i, k)) {
+						t.Fatalf("key %d of row %d is %d, %q, %t", k, from+i, ints[i], texts[i], null)
+					}
+				}
+			}
+		}
 	}
 }

@@ -17,13 +17,11 @@ func joinBugs() []mutants.Mutant {
 			"			if err := m.from[i]"),
 		one("joins: a part that one table has no rows for is left out", "D1", "analyses/making.go", "			some = some || t.Len() > 0\n",
 			"			some = (some || i == m.a.MadeOf(m.table)[0]) && t.Len() > 0\n"),
-		one("joins: rows wait in the part of the whole row", "D1", waiting, "w.add(partOf(Hash(key)), w.row)",
-			"w.add(partOf(Hash(w.row)), w.row)"),
-		one("joins: rows travel to the aggregator of the whole row", "D1", "analyses/sql/exec/reduce.go",
-			"Merge: fold.Never, PartitionBy: 1,\n\t\t\tKeys: []fold.Key{{Name: \"key\"", "Merge: fold.Never, PartitionBy: 2,\n\t\t\tKeys: "+
-				"[]fold.Key{{Name: \"key\""),
-		one("joins: a NULL beside the key is the value of the row before", "D1", parts,
-			"	case v.IsNull(row):\n		return append(b, 0)\n	case v.Kind == types.Text:", "	case v.Kind == types.Text:"),
+		one("joins: rows wait in the parts in turn", "D1", waiting, "	return &waitingParts{w, w.last.Parted()}\n",
+			"	turn := 0\n	return &waitingParts{w, &parted{w.last, w.last.split(Parts, func(uint64) int { turn++; return turn % Parts })}}\n"),
+		one("joins: rows travel to the aggregator of more than the key", "D1", parts, "PartitionBy: len(l.Parts), Nulls",
+			"PartitionBy: len(l.Parts) + 1, Nulls"),
+		one("joins: a NULL beside the key is a value", "D1", parts, "v.Any = t.KeyNulls(", "t.KeyNulls("),
 		one("joins: sums of a part stay in the accumulator", "D1", parts, "	w.settle(t)\n	return t.Err()\n", "	return t.Err()\n"),
 	}
 	for i := range all {

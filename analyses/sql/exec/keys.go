@@ -8,8 +8,8 @@ import (
 )
 
 // The keys of groups are keys of a table: TEXT as KeyText, every other type as KeyInt, in the order of its values (eval.Sortable). So they
-// are hashed and compared as words, and travel as columns of numbers. A table has at most fold.MaxKeys keys, and groups that meet rows of
-// other tables must have their key in one form with these (KeepParts). There, the key is one text, the wire form of all values.
+// are hashed and compared as words, and travel as columns of numbers. Rows that meet groups of other tables have their keys in the same form
+// (KeepParts). A table has at most fold.MaxKeys keys. If there are more, the key is one text, the wire form of all values.
 
 // KeyColumns makes each key a key of its table, if a table can have so many.
 func (g *groups) KeyColumns() { g.columns = len(g.Node.Keys) < fold.MaxKeys } // one is for the values of a DISTINCT aggregate

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/exec/operators"
@@ -15,7 +16,9 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// Rows that wait in the aggregators have a shorter form than keys, because nothing compares their bytes:
+// Rows wait in the aggregators in columns: each key of their partition is a key of the table, and so is each other column that travels.
+// TEXT is a KeyText, and every other type a KeyInt. A key has the form of those of groups (keys.go), so that both meet; beside it a DOUBLE
+// is its bits, because -0 is not 0 there. A table has few columns, and some types are no keys. What is left is in one text:
 //
 //	NULL    0x00
 //	value   0x01, then
@@ -69,81 +72,174 @@ func cutPacked(v *eval.Vector, n int, b []byte) (rest []byte, err error) {
 	return b[1+used:], nil
 }
 
+// travelling describes the columns of rows that wait.
+type travelling struct {
+	keyed  []int // by key, the column of the rows that it is; -1: none
+	beside []int // the columns that are keys of their own
+	packed []int // those that are in one text
+}
+
+// travels returns which columns of a leaf travel, and how.
+func (l *Leaf) travels() (t travelling) {
+	t.keyed = l.inKey()
+	room := fold.MaxKeys - len(l.Parts) - 1 // one is for those that are packed
+	for c, needed := range l.Needed {
+		switch {
+		case !needed || slices.Contains(t.keyed, c):
+		case len(t.beside) < room && values.Ordered(l.Fields[c].Type.Kind):
+			t.beside = append(t.beside, c)
+		default:
+			t.packed = append(t.packed, c)
+		}
+	}
+	return t
+}
+
+// partSpec describes the table of rows that wait.
+func (l *Leaf) partSpec(name, stream string) fold.Spec {
+	s := fold.Spec{Name: name, Stream: stream, Merge: fold.Never, PartitionBy: len(l.Parts), Nulls: true}
+	add := func(kind types.Kind) {
+		s.Keys = append(s.Keys, fold.Key{Name: "k" + Itoa(len(s.Keys)), Kind: keyKind(kind)})
+	}
+	for _, e := range l.Parts {
+		add(e.Type().Kind)
+	}
+	t := l.travels()
+	for _, c := range t.beside {
+		add(l.Fields[c].Type.Kind)
+	}
+	if len(t.packed) > 0 {
+		add(types.Text)
+	}
+	return s
+}
+
 // keepParts sends rows to the aggregators by the keys of their partitions.
 func (w *worker) keepParts(t *fold.Table, b *operators.Batch) error {
 	if err := w.runKeys(b); err != nil {
 		return err
 	}
-	travels := w.beside()
-rows:
-	for _, i := range b.Sel {
-		w.key, w.row = w.key[:0], w.row[:0]
+	if w.DropNull {
 		for _, v := range w.vector {
-			if w.DropNull && v.IsNull(i) {
-				continue rows
-			}
-			w.key = values.Append(w.key, v, i, true)
+			b.Sel = withValues(b.Sel, v)
 		}
-		for _, c := range travels {
-			if w.row = appendPacked(w.row, b.Columns[c], i); len(w.row) > FoldBytes {
-				return errWide
-			}
-		}
-		t.Row(t.Key().Text(w.key).Text(w.row))
 	}
+	if w.travel.keyed == nil {
+		w.travel = w.travels()
+	}
+	vectors := w.vector
+	for _, c := range w.travel.beside {
+		vectors = append(vectors, b.Columns[c])
+	}
+	if len(w.travel.packed) > 0 {
+		packed, err := w.pack(b)
+		if err != nil {
+			return err
+		}
+		vectors = append(vectors, packed)
+	}
+	keys, err := w.maker.of(vectors, b.Sel)
+	if err != nil {
+		return err
+	}
+	for k := len(w.vector); k < len(keys); k++ {
+		if v := vectors[k]; v.Kind == types.Double {
+			for _, i := range b.Sel {
+				keys[k].Ints[i] = int64(math.Float64bits(v.Floats[i]))
+			}
+		}
+	}
+	w.vector = vectors[:len(w.vector)]
+	w.into = t.RowsOf(keys, b.Sel, w.into[:0])
 	return nil
 }
 
-// beside returns the columns that travel in addition to the key.
-func (l *Leaf) beside() (columns []int) {
-	keyed := map[int]bool{}
-	for _, c := range l.inKey() {
-		keyed[c] = true
+// withValues returns the rows of sel in which a column is not NULL, in the memory of sel.
+func withValues(sel []int32, v *eval.Vector) []int32 {
+	if !v.Any {
+		return sel
 	}
-	for c, needed := range l.Needed {
-		if needed && !keyed[c] {
-			columns = append(columns, c)
+	return slices.DeleteFunc(sel, v.IsNull)
+}
+
+// pack puts the columns that are no keys into one text for each row.
+func (w *worker) pack(b *operators.Batch) (*eval.Vector, error) {
+	v := eval.NewVector(types.Text, b.N)
+	for _, i := range b.Sel {
+		w.row = w.row[:0]
+		for _, c := range w.travel.packed {
+			if w.row = appendPacked(w.row, b.Columns[c], i); len(w.row) > FoldBytes {
+				return nil, errWide
+			}
 		}
+		v.Texts[i] = string(w.row)
 	}
-	return columns
+	return v, nil
 }
 
 // waited yields the waiting rows of a source in the order in which the aggregator got them.
 func (l *Leaf) waited(t *fold.Table, yield func(*operators.Batch) error) error {
-	inKey, beside := l.inKey(), l.beside()
+	travel := l.travels()
 	for lo := 0; lo < t.Len(); lo += AtOnce {
 		t.Pause()
 		n := min(AtOnce, t.Len()-lo)
 		r := &operators.Batch{N: n, Columns: make([]*eval.Vector, len(l.Fields))}
-		keys := make([]*eval.Vector, len(l.Parts))
-		for k, e := range l.Parts {
-			keys[k] = &eval.Vector{Kind: e.Type().Kind}
-			if c := inKey[k]; c >= 0 && l.Needed[c] {
-				r.Columns[c] = keys[k]
+		for k, c := range travel.keyed {
+			if c >= 0 && l.Needed[c] {
+				r.Columns[c] = readKeys(t, k, l.Fields[c].Type.Kind, lo, n)
 			}
 		}
-		for _, c := range beside {
-			r.Columns[c] = &eval.Vector{Kind: l.Fields[c].Type.Kind}
+		for k, c := range travel.beside {
+			r.Columns[c] = readKeys(t, len(l.Parts)+k, l.Fields[c].Type.Kind, lo, n)
 		}
-		for i := range n {
-			b, err := t.KeyText(lo+i, 0), error(nil)
-			for _, v := range keys {
-				if b, err = values.Cut(v, i, b); err != nil {
-					return err
-				}
-			}
-			b = t.KeyText(lo+i, 1)
-			for _, c := range beside {
-				if b, err = cutPacked(r.Columns[c], i, b); err != nil {
-					return err
-				}
-			}
+		if err := l.unpack(t, travel, r, lo); err != nil {
+			return err
 		}
 		if err := yield(r); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// unpack reads the columns that are in one text for each row.
+func (l *Leaf) unpack(t *fold.Table, travel travelling, r *operators.Batch, from int) error {
+	if len(travel.packed) == 0 {
+		return nil
+	}
+	for _, c := range travel.packed {
+		r.Columns[c] = &eval.Vector{Kind: l.Fields[c].Type.Kind}
+	}
+	for i := range r.N {
+		b, err := t.KeyText(from+i, len(l.Parts)+len(travel.beside)), error(nil)
+		for _, c := range travel.packed {
+			if b, err = cutPacked(r.Columns[c], i, b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readKeys returns key k of n rows of a table of rows that wait. A DOUBLE is none that partitions them.
+func readKeys(t *fold.Table, k int, kind types.Kind, from, n int) *eval.Vector {
+	v := eval.NewVector(kind, n)
+	v.Any = t.KeyNulls(k, from, n, v.Nulls)
+	switch kind {
+	case types.Text:
+		t.KeyTexts(v.Texts, k, from)
+	case types.Bool, types.Double:
+		for i, x := range t.KeyInts(make([]int64, n), k, from) {
+			if kind == types.Double {
+				v.Floats[i] = math.Float64frombits(uint64(x))
+			} else {
+				eval.Unsort(v, int32(i), uint64(x)^1<<63)
+			}
+		}
+	default:
+		t.KeyInts(v.Ints, k, from)
+	}
+	return v
 }
 
 // PartSource gives package operators the rows of one part of a region.
@@ -160,7 +256,7 @@ func (p PartSource) Read(n plan.Node, yield func(*operators.Batch) error) error 
 		if p.R.Early[n] {
 			return l.Groups.early(p.Tables[l.Table], yield)
 		}
-		return l.Groups.rows(p.Tables[l.Table:], nil, false, yield)
+		return l.Groups.rows(p.Tables[l.Table:], nil, true, yield)
 	}
 	return l.waited(p.Tables[l.Table], yield)
 }

@@ -75,10 +75,8 @@ func (l *Leaf) Spec(name, stream string) fold.Spec {
 	case KeepDistinct:
 		return fold.Spec{Name: name, Stream: stream, Keys: []fold.Key{{Name: "row", Kind: fold.KeyText}},
 			Aggs: []fold.Agg{{Name: "first", Kind: fold.MinText}}}
-	}
-	if l.Keep == KeepParts {
-		return fold.Spec{Name: name, Stream: stream, Merge: fold.Never, PartitionBy: 1,
-			Keys: []fold.Key{{Name: "key", Kind: fold.KeyText}, {Name: "row", Kind: fold.KeyText}}}
+	case KeepParts:
+		return l.partSpec(name, stream)
 	}
 	return fold.Spec{Name: name, Stream: stream, Merge: fold.Never,
 		Keys: []fold.Key{{Name: "position", Kind: fold.KeyText}, {Name: "row", Kind: fold.KeyText}}}

@@ -35,6 +35,7 @@ type worker struct {
 	vector []*eval.Vector // the values of keys
 	whole  bool           // they are those of all rows of the batch that is grouped, and not only of a piece of it
 	maker  keyMaker
+	travel travelling // of a leaf that keeps parts; set with the first rows
 	unique unique
 	key    []byte
 	row    []byte

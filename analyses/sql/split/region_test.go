@@ -63,6 +63,14 @@ var partitioned = []string{
 	"WITH s AS (SELECT ad, an FROM a) SELECT x.an, count(*), count(y.an) FROM s AS x FULL JOIN s AS y ON x.ad = y.ad AND x.an < y.an GROUP " +
 		"BY x.an",
 	"SELECT an, count(*), sum(bn) FROM a JOIN b ON ax * 0e0 = bx * 0e0 GROUP BY an", // 0 and -0 are one key
+	// What travels beside the key: -0 stays what it is, and so do values of types that are no keys, and more columns than a table
+	// has keys.
+	"SELECT an, count(*), count(*) FILTER (WHERE 1 / z + bn < 0) FROM (SELECT ak, an, ax * 0e0 AS z FROM a) JOIN b ON ak = bk GROUP BY an",
+	"SELECT y, count(*), sum(len(l) + bn) FROM (SELECT ak, an > 3 AS y, string_split(at, 'x') AS l FROM a) JOIN b ON ak = bk GROUP BY y",
+	"SELECT bn, sum(c1 * bn + c2), sum(c3 - bn), max(c4 || bt), sum(c5 + bn), sum(c6 * bn), sum(c7 - bn), min(c8 || bt), sum(c9 * bn), " +
+		"sum(d1 * bn), sum(d2 * bn), sum(d3 * bn), sum(d4 * bn), sum(d5 * bn), sum(d6 * bx), max(d7 + bx) FROM (SELECT ak, an + 1 AS c1, " +
+		"an + 2 AS c2, an + 3 AS c3, at || '4' AS c4, an + 5 AS c5, an + 6 AS c6, an + 7 AS c7, at || '8' AS c8, an + 9 AS c9, an * 3 AS d1, " +
+		"an * 5 AS d2, an * 7 AS d3, an * 9 AS d4, an * 11 AS d5, ax * 2 AS d6, ax + 1 AS d7 FROM a) JOIN b ON ak = bk GROUP BY bn",
 }
 
 var reduced = []string{

@@ -79,7 +79,7 @@ func (s *statement) analysis() (*analyses.Analysis, error) {
 func (s *statement) numberTables() []fold.Spec {
 	for i, l := range s.Leaves {
 		l.Table = len(s.Specs)
-		if l.Groups != nil && l.Parts == nil {
+		if l.Groups != nil {
 			l.Groups.KeyColumns()
 		}
 		specs := []fold.Spec{l.Spec("t"+exec.Itoa(i), s.StreamName(l.Scan.Stream))}
