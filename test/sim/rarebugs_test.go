@@ -198,9 +198,8 @@ func forgottenBytesBugs() []mutants.Mutant {
 		rows   = "nodes/output/rows.go"
 	)
 	return []mutants.Mutant{
-		by("./rows/fold TestR16_RowsThatWaitCount", "after a snapshot", one("bytes: rows that wait for a join do not count after a start", "R16",
-			"rows/fold/waiting.go",
-			"			w.parts[part] = [][]byte{block}\n			w.bytes += len(block)\n", "			w.parts[part] = [][]byte{block}\n")),
+		by("./rows/fold TestR16_RowsThatWaitCount", "after a snapshot", one("bytes: rows that wait for a join count only in blocks", "R16",
+			"rows/fold/waiting.go", "return w.bytes + w.last.index.held()", "return w.bytes")),
 		by("./nodes/internal/joiner TestR16_ReferenceDataCountsAfterAStart", "there is room for more",
 			one("bytes: reference data does not count after a start", "R16", fileJoiner,
 				"		if st.bytes += len(m.Payload); out", "		if out == nil {\n			st.bytes -= len(m.Payload)\n		}\n		if st.bytes += len(m.Payload); out")),
@@ -290,7 +289,7 @@ func partitionedBugs() []mutants.Mutant {
 		by(joins, "s AS x RIGHT JOIN s AS y", one("partitioned: the first use decides about NULL keys", "Q7", region,
 			"			old.DropNull = old.DropNull && drop\n", "			_ = old\n")),
 		by(joins, "ax * 0e0 = bx * 0e0", one("partitioned: minus zero has a partition of its own", "Q7", parts,
-			"w.key = values.Append(w.key, v, i, true)", "w.key = values.Append(w.key, v, i, false)")),
+			"for k := len(w.vector); k < len(keys); k++ {", "for k := range keys {")),
 		by(full, "", one("partitioned: a full table leaves without its sums", "Q7", parts, "			w.settle(t)\n			full()\n", "			full()\n")),
 		by(full, "", one("partitioned: sums are settled in the table that follows", "Q7", parts, "			w.settle(t)\n			full()\n",
 			"			full()\n			w.settle(t)\n")),

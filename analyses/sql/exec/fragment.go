@@ -24,6 +24,7 @@ type Leaf struct {
 	Cut      *Cut // which groups the tail needs; nil: all
 	Best     *Best
 	AnyOrder bool                   // the tail may have the groups in any order
+	Once     []int                  // of groups that stand for rows without duplicates: which column of the rows each key is
 	Region   *Region                // the region whose rows it folds; nil if it folds those of a scan
 	Parts    []plan.Expr            // keys of the partitions, if it is a source of a region
 	read     map[plan.Node]plan.Set // by projection, which columns later steps read; nil if that is not known

@@ -8,7 +8,7 @@ import (
 )
 
 // The keys of groups are keys of a table: TEXT as KeyText, every other type as KeyInt, in the order of its values (eval.Sortable). So they
-// are hashed and compared as words, and travel as columns of numbers. Rows that meet groups of other tables have their keys in the same form
+// are hashed and compared as words, and travel as columns of numbers. Rows that meet groups of other tables have keys of the same form
 // (KeepParts). A table has at most fold.MaxKeys keys. If there are more, the key is one text, the wire form of all values.
 
 // KeyColumns makes each key a key of its table, if a table can have so many.

@@ -33,6 +33,9 @@ func (src *source) Read(n plan.Node, yield func(*operators.Batch) error) error {
 	t := tables[0]
 	switch l.Keep {
 	case KeepGroups:
+		if l.Once != nil {
+			yield = l.once(yield)
+		}
 		if t.Moved() != nil {
 			return src.movedGroups(l, t, yield)
 		}
@@ -65,6 +68,18 @@ func (src *source) Read(n plan.Node, yield func(*operators.Batch) error) error {
 	}
 	order := t.Sorted(nil)
 	return l.rows(t, len(order), func(i int) ([]byte, error) { return t.KeyText(order[i], 1), nil }, yield)
+}
+
+// once yields groups as the rows that they stand for.
+func (l *Leaf) once(yield func(*operators.Batch) error) func(*operators.Batch) error {
+	return func(b *operators.Batch) error {
+		row := *b
+		row.Columns = make([]*eval.Vector, len(l.Fields))
+		for k, c := range l.Once {
+			row.Columns[c] = b.Columns[k]
+		}
+		return yield(&row)
+	}
 }
 
 // rows yields n rows of a table, decoded from the form in which they travel.

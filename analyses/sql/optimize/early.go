@@ -95,7 +95,7 @@ func (e *eager) below(n plan.Node, keys, args []plan.Expr, used plan.Set) (plan.
 	}
 	switch x := n.(type) {
 	case *plan.Filter:
-		if m := SemiJoin(x); m != nil {
+		if m := SemiJoin(x, func(n plan.Node) bool { return e.Uses()[n] > 1 || e.Reads(n) }); m != nil {
 			return e.below(m, keys, args, used)
 		}
 		if e.Reads(x) {

@@ -80,7 +80,7 @@ type rule func([]plan.Node, *sizes.Sizes, *plan.IDs) []plan.Node
 func semiJoins(roots []plan.Node, _ *sizes.Sizes, _ *plan.IDs) []plan.Node {
 	return all(roots, plan.Rebuild(func(n plan.Node) plan.Node {
 		if f, is := n.(*plan.Filter); is {
-			if to := SemiJoin(f); to != nil {
+			if to := SemiJoin(f, func(n plan.Node) bool { return false }); to != nil {
 				return to
 			}
 		}

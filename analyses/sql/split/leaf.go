@@ -6,6 +6,7 @@ import (
 	"posta.dev/posta/analyses/sql/exec"
 	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/sizes"
+	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/values"
 	"posta.dev/posta/rows/fold"
 )
@@ -47,6 +48,7 @@ func (s *statement) take(n plan.Node) error {
 			return err
 		}
 	}
+	s.takeOnce(n)
 	for _, in := range plan.Inputs(n) {
 		if err := s.takeBelow(n, in); err != nil {
 			return err
@@ -92,6 +94,35 @@ func (s *statement) takeBelow(n, in plan.Node) error {
 			return s.take(in)
 		}
 	}
+}
+
+// takeOnce takes the right side of a join that asks only whether a row has a partner. Of equal rows there one is enough: the tail gets
+// groups without aggregates, and no rows with their places.
+func (s *statement) takeOnce(n plan.Node) {
+	j, is := n.(*plan.Join)
+	if !is || j.Kind != syntax.Semi && j.Kind != syntax.Anti || j.Rest != nil || s.seen[j.R] || s.Uses()[j.R] > 1 {
+		return
+	}
+	l := s.chain(j.R)
+	if l == nil {
+		return
+	}
+	g := &plan.Aggregation{Input: j.R, Sets: [][]int{nil}}
+	for c, needed := range l.Needed {
+		if needed {
+			f := l.Fields[c]
+			g.Sets[0] = append(g.Sets[0], len(g.Keys))
+			g.Keys, g.Out, l.Once = append(g.Keys, f.Ref(0)), append(g.Out, f), append(l.Once, c)
+		}
+	}
+	if l.Groups = exec.NewGroups(g); l.Groups == nil || len(g.Keys) == 0 {
+		return
+	}
+	s.seen[j.R] = true
+	l.Node, l.Keep, l.AnyOrder = j.R, exec.KeepGroups, true
+	s.Leaves = append(s.Leaves, l)
+	s.ByNode[j.R] = l
+	s.read(l)
 }
 
 func (s *statement) keepBest(n plan.Node, l *exec.Leaf, b *exec.Best) error {

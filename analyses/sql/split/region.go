@@ -76,7 +76,7 @@ func (s *statement) regionBelow(n plan.Node) *exec.Region {
 	for {
 		switch x := n.(type) {
 		case *plan.Filter:
-			if m := optimize.SemiJoin(x); m != nil {
+			if m := optimize.SemiJoin(x, s.whole); m != nil {
 				n = m
 				continue
 			}
@@ -102,6 +102,9 @@ func (s *statement) regionBelow(n plan.Node) *exec.Region {
 		return nil
 	}
 }
+
+// whole reports whether a node is computed as a whole, where the rows of its table are, or for several nodes.
+func (s *statement) whole(n plan.Node) bool { return s.Uses()[n] > 1 || s.chain(n) != nil }
 
 // regionFrom returns a region whose joins and groups all use some of the keys of a node; nil if there is none.
 func (s *statement) regionFrom(n plan.Node) *exec.Region {
@@ -202,7 +205,7 @@ func (s *statement) partition(r *exec.Region, n plan.Node, keys []plan.Expr, dro
 	}
 	switch x := n.(type) {
 	case *plan.Filter:
-		if m := optimize.SemiJoin(x); m != nil {
+		if m := optimize.SemiJoin(x, s.whole); m != nil {
 			return s.partition(r, m, keys, drop)
 		}
 		in, ok := s.partition(r, x.Input, keys, drop)

@@ -126,7 +126,8 @@ func TestQ7_ExplainNamesPartitionedJoins(t *testing.T) {
 	}
 	text, err := Explain(p)
 	if err != nil || !strings.Contains(text, "aggregators: join rows of a (about ") || !strings.Contains(text, "groups of c (of unknown "+
-		"size), partitioned by ak, none of them small; fold into groups by 1 key with 1 aggregate, which the reducer merges by key") {
+		"size), rows of b (about 153 MiB), partitioned by ak, none of them small; "+
+		"fold into groups by 1 key with 1 aggregate, which the reducer merges by key") {
 		t.Errorf("%v\n%s", err, text)
 	}
 }
