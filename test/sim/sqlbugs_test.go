@@ -13,9 +13,8 @@ func sqlBugs() []mutants.Mutant {
 	all := []mutants.Mutant{
 		one("SQL: the plan does not travel", "Q1", announce, "wire.AppendBin(wire.AppendString(b, a.Owner), a.Plan)",
 			"wire.AppendBin(wire.AppendString(b, a.Owner), nil)"),
-		or("N6", "the groups of the sums are gone", one("SQL: a joiner adds to sums that it has handed on", "D1",
-			"analyses/sql/aggregate/integers.go",
-			"	s.n, s.hi, s.lo = s.n[:0], s.hi[:0], s.lo[:0]\n", "	_ = s.n\n")),
+		or("N6", "the groups of the counts are gone", one("SQL: a joiner adds to counts that it has handed on", "D1",
+			"analyses/sql/aggregate/counts.go", "	c.n = c.n[:0]\n", "	_ = c.n\n")),
 		one("SQL: a joiner keeps sums back", "D1", joiner, "			w.settle(j.tables[w.Table])\n", "			w.cache.Forget()\n"),
 		one("SQL: groups are those of the batch before", "D1", joiner, "		w.pos.begin(pos)\n		w.cache.Forget()\n", "		w.pos.begin(pos)\n"),
 		one("SQL: the place of a row is that in its batch", "D1", "analyses/sql/exec/position.go",
