@@ -90,7 +90,7 @@ func (db *DB) reach(ctx context.Context, s *Script) (e Entrance, _ context.Conte
 		e, err = reach(db.cfg.Topology, db.cfg.Key)
 		return e, ctx, func() {}, err
 	}
-	bytes, known := s.Reads()
+	bytes, known := s.Reads(ctx)
 	nodes, err := db.here(known && bytes <= cmp.Or(db.cfg.Small, DefaultSmall))
 	if err != nil {
 		return e, ctx, func() {}, err

@@ -196,7 +196,7 @@ DESCRIBE trips`)
 	if len(names) != 3 || !strings.HasPrefix(names[0], "far[{id ") || s.Statements()[2].Lists != true || !s.NeedsCluster() {
 		t.Errorf("statements %q", names)
 	}
-	if texts, err := s.Explain(); err != nil || len(texts) != 3 || !strings.Contains(texts[0], "table trips: 1 file of trips.csv") {
+	if texts, err := s.Explain(t.Context()); err != nil || len(texts) != 3 || !strings.Contains(texts[0], "table trips: 1 file of trips.csv") {
 		t.Errorf("explained as %q, %v", texts, err)
 	}
 	answer, err := s.Run(t.Context())

@@ -133,8 +133,8 @@ func (s *Script) NeedsCluster() bool {
 }
 
 // Reads estimates how many bytes the statements read, all together: those of their files, and of Parquet those of the columns that they
-// need. known is false if that is not known before, as of a pipe.
-func (s *Script) Reads() (bytes int64, known bool) { return s.q.Reads() }
+// need, in row groups that WHERE does not exclude. known is false if that is not known before, as of a pipe.
+func (s *Script) Reads(ctx context.Context) (bytes int64, known bool) { return s.q.Reads(ctx) }
 
 func (s *Script) kinds() []question.Kind {
 	kinds := make([]question.Kind, len(s.prepared))
@@ -157,11 +157,11 @@ func (s *Script) Check() error {
 }
 
 // Explain returns, for each statement, what would be read for it and where each step would be computed, in lines.
-func (s *Script) Explain() ([]string, error) {
+func (s *Script) Explain(ctx context.Context) ([]string, error) {
 	beside := s.sharers()
 	texts := make([]string, len(s.prepared))
 	for i := range texts {
-		text, err := s.q.Explain(i)
+		text, err := s.q.Explain(ctx, i)
 		if err != nil {
 			return nil, badStatement(err)
 		}

@@ -52,6 +52,23 @@ type Knowing interface {
 	Known(in *File, columns []csv.Column) (rows int64, known []csv.Known, ok bool, err error)
 }
 
+// Foreseeing is implemented by formats whose files say, without being unpacked, which of their rows need not be read.
+type Foreseeing interface {
+	// Foresee returns what a cutter would read of a file.
+	Foresee(in *File, want *Want) (Share, error)
+}
+
+// Share is how much is read of files. It is no more than an estimate, because a file may say anything.
+type Share struct {
+	Groups, Read int   // row groups, and those of them that are read
+	Bytes        int64 // of the needed columns in these, unpacked
+}
+
+// Add adds the share of other files.
+func (s *Share) Add(of Share) {
+	s.Groups, s.Read, s.Bytes = s.Groups+of.Groups, s.Read+of.Read, s.Bytes+of.Bytes
+}
+
 // File is a file of one format.
 type File struct {
 	*text.File                // its text; of a file that is read anywhere there is only Head

@@ -43,7 +43,7 @@ type Cutter struct {
 }
 
 // sizeOfMeta is what a chunkMeta takes in memory.
-const sizeOfMeta = 144
+const sizeOfMeta = 152
 
 // groupOf is one row group.
 type groupOf struct {

@@ -252,6 +252,7 @@ type chunkMeta struct {
 	dictionary int64
 	data       int64
 	packed     int64
+	unpacked   int64  // only good for estimates
 	bounds     extent // of the index that has the bounds of pages
 	places     extent // of the index that says where pages are
 	bloom      extent // of the Bloom filter; its size may not be known
@@ -348,6 +349,8 @@ func (t *thrift) chunk(c *chunkMeta, s *statistics) {
 					c.codec = t.number(kind)
 				case 5:
 					c.values = t.number(kind)
+				case 6:
+					c.unpacked = min(max(0, t.number(kind)), mostSize)
 				case 7:
 					c.packed = t.number(kind)
 				case 9:

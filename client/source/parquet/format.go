@@ -41,18 +41,47 @@ func (Format) Cut(in *format.File, want *format.Want) (_ format.Cutter, err erro
 	if c.Cutter, err = NewCutter(in.At, in.At.Size(), want.Columns, want.Comma, want.ChunkBytes, want.MaxRecord); err != nil {
 		return nil, err
 	}
-	if want.Skips != nil {
-		if err := c.Skip(want.Skips); err != nil {
-			return nil, err
-		}
-	}
-	if want.Lines != nil { // rows that are named pass the tests, or are few
-		c.Lines(want.Lines)
-	} else if err := c.Test(want.Tests); err != nil {
+	if err := c.leaveOutOf(want); err != nil {
 		return nil, err
 	}
 	c.LeaveRoom(want.Room)
 	return c, c.fix(want)
+}
+
+// leaveOutOf leaves out what is not wanted.
+func (c *Cutter) leaveOutOf(want *format.Want) error {
+	if want.Skips != nil {
+		if err := c.Skip(want.Skips); err != nil {
+			return err
+		}
+	}
+	if want.Lines != nil { // rows that are named pass the tests, or are few
+		c.Lines(want.Lines)
+		return nil
+	}
+	return c.Test(want.Tests)
+}
+
+// Foresee implements format.Foreseeing.
+func (Format) Foresee(in *format.File, want *format.Want) (s format.Share, err error) {
+	c, err := NewCutter(in.At, in.At.Size(), want.Columns, 0, 1, 1)
+	if err == nil {
+		err = c.leaveOutOf(want)
+	}
+	if err != nil {
+		return s, err
+	}
+	for _, g := range c.groups {
+		s.Groups++
+		if g.skip {
+			continue
+		}
+		s.Read++
+		for _, m := range g.metas {
+			s.Bytes = min(s.Bytes+m.unpacked, mostSize)
+		}
+	}
+	return s, nil
 }
 
 // fileCutter is a cutter that counts what is read of its file, and notices if the file changes.

@@ -29,7 +29,7 @@ type startedCluster struct {
 // nodesFor makes r use the node within this process if its statements are small, and else the cluster. The returned context is for the
 // statements; done has to be called after its last use.
 func (p *prompt) nodesFor(ctx context.Context, r *sqlRequest) (_ context.Context, done func(), err error) {
-	if bytes, known := r.script.Reads(); !known || bytes > p.limit {
+	if bytes, known := r.script.Reads(ctx); !known || bytes > p.limit {
 		return ctx, func() {}, p.start(ctx, r)
 	}
 	if p.small != nil && p.small.Ended() {

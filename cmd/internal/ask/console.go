@@ -85,7 +85,7 @@ func (a *consoleAsker) explain(ctx context.Context, text string) (plan string, e
 		return "", err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	err = explainSQL(x, r)
+	err = explainSQL(ctx, x, r)
 	return out.String(), err
 }
 

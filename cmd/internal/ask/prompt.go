@@ -283,7 +283,7 @@ func (p *prompt) statement(ctx context.Context, text string) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(explainSQL(p.x, r), r.close())
+		return errors.Join(explainSQL(ctx, p.x, r), r.close())
 	case ".mode":
 		if rest != "table" && rest != "csv" && rest != "json" {
 			return exit.Usagef(".mode %s: the choices are table, csv and json", display.Escape(rest))

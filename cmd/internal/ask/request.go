@@ -324,8 +324,8 @@ func columnsOfStatement(st query.Statement) string {
 	return strings.Join(columns, ", ")
 }
 
-func explainSQL(x *call.Call, r *sqlRequest) error {
-	texts, err := r.script.Explain()
+func explainSQL(ctx context.Context, x *call.Call, r *sqlRequest) error {
+	texts, err := r.script.Explain(ctx)
 	if err != nil {
 		return err
 	}

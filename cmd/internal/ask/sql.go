@@ -74,7 +74,7 @@ func (x *command) sql(c *cli.Context) error {
 	return withSQL(x.Call, c, text, asking{}, func(r *sqlRequest) error {
 		switch {
 		case c.Bool("explain"):
-			return explainSQL(x.Call, r)
+			return explainSQL(c.Context, x.Call, r)
 		case c.Bool("check"):
 			return checkSQL(x.Call, r)
 		case !r.script.NeedsCluster():
@@ -84,7 +84,7 @@ func (x *command) sql(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		if bytes, known := r.script.Reads(); known && bytes <= limit {
+		if bytes, known := r.script.Reads(c.Context); known && bytes <= limit {
 			return run.InProcess(x.Call, c.Context, r.Request, func(ctx context.Context, show *display.Progress) error {
 				return answerSQL(x.Call, ctx, r, show)
 			})

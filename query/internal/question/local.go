@@ -136,7 +136,7 @@ func (q *Question) described(f plan.Field) string {
 }
 
 // Explain returns what is read for a statement, and where it is computed.
-func (q *Question) Explain(statement int) (string, error) {
+func (q *Question) Explain(ctx context.Context, statement int) (string, error) {
 	kind, err := q.Kind(statement)
 	if err != nil {
 		return "", err
@@ -156,7 +156,21 @@ func (q *Question) Explain(statement int) (string, error) {
 			fmt.Fprintf(&b, "  table %s: the files %s, declared\n", t.Name, t.Files)
 		}
 	}
+	q.explainGroups(ctx, &b, statement)
 	text, err := split.Explain(q.Plan(statement))
 	b.WriteString(text)
 	return b.String(), err
+}
+
+// explainGroups says how many row groups are read of the tables whose files say what need not be read.
+func (q *Question) explainGroups(ctx context.Context, b *strings.Builder, statement int) {
+	a, err := split.Analysis(q.Plan(statement))
+	if err != nil {
+		return // this is reported where the statement is explained
+	}
+	for _, s := range a.Streams {
+		if share, ok := q.foresee(ctx, &s); ok {
+			fmt.Fprintf(b, "  %d of %s of %s may have rows that WHERE wants\n", share.Read, units.Plural(share.Groups, "row group"), s.Name)
+		}
+	}
 }
