@@ -11,7 +11,15 @@ type Test struct {
 	Null   bool // whether NULL passes
 	// May reports whether any value in a range may pass. Of a column that may have NULLs, NULL is one of the values.
 	May func(r csv.Range) bool
-	New func() Tester // a tester for one goroutine
+	// Only has the only values that may pass; nil if there may be others.
+	Only *Only
+	New  func() Tester // a tester for one goroutine
+}
+
+// Only is a few values: those of one kind as the numbers that a tester takes, or texts. NULL is none of them.
+type Only struct {
+	Ints  []int64
+	Texts []string
 }
 
 // Tester tests values, at most [MaxRun] at once.

@@ -138,6 +138,56 @@ func oneOf(e plan.Expr) (column *plan.Column, values []*plan.Const, ok bool) {
 	return column, values, column != nil && (a.Func == "=" || column == a.Args[0])
 }
 
+// mostOnly is how many values Only returns at most.
+const mostOnly = 256
+
+// Only returns the only values for which a condition on a column of type t may be true: as integers in units of the type, as floats, or as
+// texts. ok is false if there may be others, or if they are many.
+func Only(e plan.Expr, t types.Type) (values []any, ok bool) {
+	for _, part := range plan.Conjuncts(e) {
+		_, all, is := oneOf(part)
+		if !is || len(all) > mostOnly {
+			continue
+		}
+		if of, known := onlyOf(t, all); known && (!ok || len(of) < len(values)) {
+			values, ok = of, true
+		}
+	}
+	return values, ok
+}
+
+func onlyOf(t types.Type, all []*plan.Const) (values []any, ok bool) {
+	for _, c := range all {
+		switch v := c.Value.(type) {
+		case nil: // no value equals NULL
+		case string:
+			if t.Kind != types.Text {
+				return nil, false
+			}
+			values = append(values, v)
+		case float64:
+			if t.Kind != types.Double || v != v { // there are many NaNs
+				return nil, false
+			}
+			values = append(values, v)
+		case int64:
+			n, whole, ok := v, true, c.T == t
+			if !ok && digits(t) && digits(c.T) {
+				n, whole, ok = inUnits(v, int(c.T.Scale), int(t.Scale))
+			}
+			if !ok {
+				return nil, false
+			}
+			if whole {
+				values = append(values, n)
+			}
+		default:
+			return nil, false
+		}
+	}
+	return values, true
+}
+
 // harmless reports whether an expression never fails.
 func harmless(e plan.Expr) bool {
 	switch e := e.(type) {

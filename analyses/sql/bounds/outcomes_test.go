@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,13 +74,14 @@ func FuzzOutcomes(f *testing.F) {
 // TestOutcomesAreSharp: where the ends of the values are known and they are few, Outcomes mostly says no more than what the condition is.
 func TestOutcomesAreSharp(t *testing.T) {
 	const rounds = 30_000
-	if excluded, sharp := outcomes(t, 6, rounds); excluded < rounds/5 || sharp < rounds*3/4 {
-		t.Errorf("of %d, %d are excluded, %d are exactly known", rounds, excluded, sharp)
+	if excluded, sharp, listed := outcomes(t, 6, rounds); excluded < rounds/5 || sharp < rounds*3/4 || listed < rounds/10 {
+		t.Errorf("of %d, %d are excluded, %d are exactly known, %d are true for certain values only", rounds, excluded, sharp, listed)
 	}
 }
 
-// outcomes draws conditions and values, and returns how many conditions exclude all values, and how many are exactly known.
-func outcomes(t *testing.T, seed uint64, rounds int) (excluded, sharp int) {
+// outcomes draws conditions and values, and returns how many conditions exclude all values, how many are exactly known, and how many are
+// true for certain values only.
+func outcomes(t *testing.T, seed uint64, rounds int) (excluded, sharp, listed int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
 	words := []string{"", "a", "ab", "abc", "abd", "b", "ba", "é", "éa", "a%", "a_", strings.Repeat("a", 20)}
@@ -146,7 +148,14 @@ func outcomes(t *testing.T, seed uint64, rounds int) (excluded, sharp int) {
 			t.Fatal(err)
 		}
 		is, not := false, false
+		only, some := Only(cond, of)
+		if some {
+			listed++
+		}
 		for i := range values {
+			if !found.IsNull(int32(i)) && found.Bools[i] && some && !slices.Contains(only, values[i]) {
+				t.Fatalf("%s is true for %v, and not only for %v", shown(cond), values[i], only)
+			}
 			if !found.IsNull(int32(i)) {
 				is, not = is || found.Bools[i], not || !found.Bools[i]
 			}
@@ -162,7 +171,7 @@ func outcomes(t *testing.T, seed uint64, rounds int) (excluded, sharp int) {
 			sharp++
 		}
 	}
-	return excluded, sharp
+	return excluded, sharp, listed
 }
 
 func shown(e plan.Expr) string {

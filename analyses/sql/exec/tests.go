@@ -87,8 +87,28 @@ func (s *Scan) tests() (all []columnar.Test) {
 		}
 		c := &s.Table.Columns[i]
 		all = append(all, columnar.Test{Column: k, Ask: askOf(c.Type), Null: of.null,
-			May: func(r csv.Range) bool { return of.may(c, &r) },
+			May: func(r csv.Range) bool { return of.may(c, &r) }, Only: of.only(),
 			New: func() columnar.Tester { return of.tester() }})
+	}
+	return all
+}
+
+// only returns the only values that may pass, nil if there may be others.
+func (c *Condition) only() *columnar.Only {
+	values, ok := bounds.Only(c.Cond, c.Type)
+	if !ok || c.null {
+		return nil
+	}
+	all := &columnar.Only{}
+	for _, v := range values {
+		switch v := v.(type) {
+		case string:
+			all.Texts = append(all.Texts, v)
+		case float64:
+			all.Ints = append(all.Ints, int64(math.Float64bits(v)))
+		case int64:
+			all.Ints = append(all.Ints, v)
+		}
 	}
 	return all
 }

@@ -269,6 +269,15 @@ func drawTable(r *rand.Rand, name string, columns []drawnColumn, rows int, optio
 		out = append(out, values)
 	}
 	d.csv = []byte(text.String())
+	if more := rand.New(rand.NewPCG(uint64(len(d.csv)), 1)); more.IntN(2) == 0 {
+		var filters []pq.BloomFilterColumn
+		for i := range columns {
+			if columns[i].node.Type().Kind() != pq.Boolean && more.IntN(3) > 0 {
+				filters = append(filters, pq.SplitBlockFilter(uint(1+more.IntN(12)), columns[i].column.Name))
+			}
+		}
+		options = append(options, pq.BloomFilters(filters...))
+	}
 	var b bytes.Buffer
 	w := pq.NewWriter(&b, append(options, pq.NewSchema(name, group), pq.PageBufferSize(2<<10), pq.MaxRowsPerRowGroup(int64(perGroup)),
 		pq.DataPageVersion(version))...)

@@ -83,6 +83,7 @@ func (c *Cutter) Test(tests []columnar.Test) (err error) {
 	if err != nil {
 		return err
 	}
+	c.askBloomFilters(tests)
 	f := &filter{trial: triedRows, memory: &budget{limit: MaxMemory / 4}}
 	s := &shared{file: c.shared.file, memory: f.memory}
 	for i := range tests {
