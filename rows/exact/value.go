@@ -29,7 +29,7 @@ func (s *Sum) Mean(n int64) float64 {
 	if n < 1 || s.isNaN() {
 		return math.NaN()
 	}
-	m, e, negative := s.parts()
+	m, e, negative := s.parts(nil)
 	num, den := new(big.Int).SetBytes(m), big.NewInt(n)
 	if negative {
 		num.Neg(num)
@@ -104,7 +104,7 @@ func (s *Sum) Rat() (*big.Rat, bool) {
 	if s.isNaN() {
 		return nil, false
 	}
-	m, e, negative := s.parts()
+	m, e, negative := s.parts(nil)
 	num := new(big.Int).SetBytes(m)
 	if negative {
 		num.Neg(num)

@@ -3,7 +3,6 @@ package exact
 import (
 	"encoding/binary"
 	"fmt"
-	"math/big"
 	"math/bits"
 
 	"posta.dev/posta/internal/wire"
@@ -27,7 +26,8 @@ func (s *Sum) Append(b []byte) []byte {
 	if s.wide == nil && s.near[0]|s.near[1] == 0 {
 		return wire.AppendInt(b, int64(s.near[2]))
 	}
-	m, e, negative := s.parts()
+	var room [len(s.near) * 8]byte
+	m, e, negative := s.parts(room[:0])
 	if v, ok := smallInt(m, e, negative); ok {
 		return wire.AppendInt(b, v)
 	}
@@ -101,38 +101,57 @@ func smallInt(m []byte, e int, negative bool) (int64, bool) {
 	return 0, false
 }
 
-// parts returns the sum, which is a number, as ±m·2^e with m odd and big-endian; m is empty for 0.
-func (s *Sum) parts() (m []byte, e int, negative bool) {
-	var words []uint64
-	if s.wide == nil {
+// parts returns the sum, which is a number, as ±m·2^e with m odd and big-endian; m is empty for 0. It is appended to buf, which is empty.
+func (s *Sum) parts(buf []byte) (m []byte, e int, negative bool) {
+	if s.wide != nil {
+		words, minus := s.wideWords()
+		negative = minus
+		m, e = odd(buf, words[:])
+		e += wideExp
+	} else {
 		near := s.near
 		if negative = int64(near[2]) < 0; negative {
 			negate(&near)
 		}
-		words, e = near[:], -nearPoint
-	} else {
-		all, neg := s.wideWords()
-		words, e, negative = all[:], wideExp, neg
+		m, e = odd(buf, near[:])
+		e -= nearPoint
 	}
-	be := make([]byte, 0, 8*len(words))
-	for i := len(words) - 1; i >= 0; i-- {
-		be = binary.BigEndian.AppendUint64(be, words[i])
-	}
-	v := new(big.Int).SetBytes(be)
-	if v.Sign() == 0 {
+	if len(m) == 0 {
 		return nil, 0, false
 	}
-	zeros := v.TrailingZeroBits()
-	return v.Rsh(v, zeros).Bytes(), e + int(zeros), negative
+	return m, e, negative
+}
+
+// odd appends the bytes of a number without the zero bits at its end to buf, big-endian, and returns how many bits these are. The lowest
+// word is the first. For 0 it appends nothing.
+func odd(buf []byte, words []uint64) (m []byte, zeros int) {
+	skip, high := 0, len(words)
+	for skip < high && words[skip] == 0 {
+		skip++
+	}
+	if skip == high {
+		return nil, 0
+	}
+	for words[high-1] == 0 {
+		high--
+	}
+	shift, above := bits.TrailingZeros64(words[skip]), uint64(0)
+	m = buf
+	for i := high - 1; i >= skip; i-- {
+		m = binary.BigEndian.AppendUint64(m, words[i]>>shift|above<<(64-shift))
+		above = words[i]
+	}
+	for m[0] == 0 {
+		m = m[1:]
+	}
+	return m, 64*skip + shift
 }
 
 // addParts adds ±m·2^e, which checkParts has accepted.
 func (s *Sum) addParts(m []byte, e int, negative bool) {
 	n := e + bitLen(m)
 	if e >= nearMinExp && n <= 63 {
-		var be [24]byte
-		place(be[:], m, e-nearMinExp)
-		t := [3]uint64{binary.BigEndian.Uint64(be[16:]), binary.BigEndian.Uint64(be[8:]), binary.BigEndian.Uint64(be[:])}
+		t := near(m, uint(e-nearMinExp))
 		if negative {
 			negate(&t)
 		}
@@ -149,6 +168,17 @@ func (s *Sum) addParts(m []byte, e int, negative bool) {
 		negateWords(t[:])
 	}
 	s.widen().addWords(&t)
+}
+
+// near returns m·2^shift, which has room.
+func near(m []byte, shift uint) (t [3]uint64) {
+	var be [24]byte
+	copy(be[len(be)-len(m):], m)
+	low, mid, high := binary.BigEndian.Uint64(be[16:]), binary.BigEndian.Uint64(be[8:]), binary.BigEndian.Uint64(be[:])
+	for ; shift >= 64; shift -= 64 {
+		low, mid, high = 0, low, mid
+	}
+	return [3]uint64{low << shift, mid<<shift | low>>(64-shift), high<<shift | mid>>(64-shift)}
 }
 
 // place writes m·2^shift, big-endian, to the end of be, which has room for it.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"posta.dev/posta/internal/wire"
@@ -128,4 +130,36 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("% x is not stable", q)
 		}
 	})
+}
+
+// TestParts compares with package big: numbers of one word to all, with zero bits at both ends.
+func TestParts(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 1))
+	for range 100_000 {
+		words := make([]uint64, 1+r.IntN(wideWords))
+		want := new(big.Int)
+		for i := range slices.Backward(words) {
+			if r.IntN(3) > 0 {
+				words[i] = r.Uint64() >> r.IntN(64) << r.IntN(64)
+			}
+			want.Or(want.Lsh(want, 64), new(big.Int).SetUint64(words[i]))
+		}
+		m, zeros := odd(nil, words)
+		if got := new(big.Int).SetBytes(m); want.Sign() == 0 && (len(m) > 0 || zeros != 0) ||
+			want.Sign() != 0 && (m[0] == 0 || got.Bit(0) == 0 || got.Lsh(got, uint(zeros)).Cmp(want) != 0) {
+			t.Fatalf("%x is %x with %d zero bits", words, m, zeros)
+		}
+		if len(words) > 2 || want.Sign() == 0 {
+			continue
+		}
+		shift := uint(r.IntN(192 - want.BitLen()))
+		back := new(big.Int)
+		shifted := near(want.Bytes(), shift)
+		for _, w := range slices.Backward(shifted[:]) {
+			back.Or(back.Lsh(back, 64), new(big.Int).SetUint64(w))
+		}
+		if back.Cmp(new(big.Int).Lsh(want, shift)) != 0 {
+			t.Fatalf("%x shifted by %d is %x", want, shift, back)
+		}
+	}
 }
