@@ -61,9 +61,11 @@ func (t *Table) appendKeys(rows []int, k int, kind KeyKind) {
 	if kind == KeyInt {
 		out := t.out.Int(k)
 		if flat := &t.index.flat; flat.width > 0 {
+			place, room := t.key.places[k], out.Room(len(rows))
 			for _, row := range rows {
-				out.Append(int64(binary.LittleEndian.Uint64(flat.from(row, t.key.places[k]))))
+				room = append(room, int64(binary.LittleEndian.Uint64(flat.from(row, place))))
 			}
+			out.AppendAll(room)
 			return
 		}
 		for _, row := range rows {

@@ -167,6 +167,16 @@ func (t *Table) splitRows(rows []int, n int, of func(hash uint64) int) [][]int {
 func (t *Table) spreads(row int, scratch *[]byte) uint64 {
 	p := t.index.key(row)
 	if by := t.spec.PartitionBy; by > 0 && by < len(t.spec.Keys) {
+		if t.index.flat.width > 0 {
+			var first [MaxKeys*intPlace + 2]byte
+			n := copy(first[:], p[:by*intPlace])
+			if t.spec.Nulls {
+				nulls := t.key.nullsAt(p) & (1<<by - 1)
+				first[n], first[n+1] = byte(nulls), byte(nulls>>8)
+				n += nullBytes(by)
+			}
+			return Hash(first[:n])
+		}
 		*scratch = t.key.first((*scratch)[:0], p, by)
 		p = *scratch
 	}

@@ -250,6 +250,9 @@ type PartSource struct {
 
 func (p PartSource) Has(n plan.Node) bool { _, ok := p.R.Of[n]; return ok }
 
+// Count implements operators.Counter: in a region the order of rows does not matter.
+func (p PartSource) Count(n plan.Node) int { return p.Tables[p.R.Sources[p.R.Of[n]].Table].Len() }
+
 func (p PartSource) Read(n plan.Node, yield func(*operators.Batch) error) error {
 	l := p.R.Sources[p.R.Of[n]]
 	if l.Keep == KeepGroups {

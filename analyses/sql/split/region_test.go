@@ -57,6 +57,12 @@ var partitioned = []string{
 	"SELECT an, count(*) FROM (SELECT DISTINCT ak, an FROM a) JOIN b ON ak = bk GROUP BY an",
 	"SELECT at, count(*) FROM a JOIN b ON at = bt GROUP BY at ORDER BY at",
 	"SELECT an, count(*) FROM a SEMI JOIN b ON ak = bk ANTI JOIN c ON ak = ck AND cn > 7 GROUP BY an",
+	// The left side has far fewer rows than the right one, which therefore finds its partners there.
+	"SELECT an, count(*), sum(bx), max(bt) FROM (SELECT * FROM a WHERE an = 3) JOIN b ON ak = bk GROUP BY an",
+	"SELECT an, at, count(*) FROM (SELECT * FROM a WHERE an = 3) WHERE EXISTS (SELECT 1 FROM b WHERE bk = ak AND bn <> an) GROUP BY an, at",
+	"SELECT an, at, count(*) FROM (SELECT * FROM a WHERE an = 3) WHERE NOT EXISTS (SELECT 1 FROM b WHERE bk = ak AND bx > ax) GROUP BY an, at",
+	"SELECT at, count(*), count(ak) FROM (SELECT * FROM a WHERE an = 3) WHERE NOT EXISTS (SELECT 1 FROM b WHERE bt = at) GROUP BY at",
+	"SELECT an, ax, count(*) FROM (SELECT * FROM a WHERE an < 2) SEMI JOIN b ON ak = bk AND bn < 4 GROUP BY an, ax",
 	// One source is used twice, and the rows whose key is NULL are needed in one of its uses alone.
 	"WITH s AS (SELECT ak, an FROM a) SELECT x.an, count(*), count(y.an) FROM s AS x LEFT JOIN s AS y ON x.ak = y.ak GROUP BY x.an",
 	"WITH s AS (SELECT ak, an FROM a) SELECT y.an, count(*), count(x.an) FROM s AS x RIGHT JOIN s AS y ON x.ak = y.ak GROUP BY y.an",

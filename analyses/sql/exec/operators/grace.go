@@ -284,7 +284,7 @@ func (p *partition) piece(whole bool) (ended bool, err error) {
 			}
 			return p.single.add(widen(b, v))
 		}
-		if err := j.unmatchedRight(); err != nil {
+		if err := j.rightRows(false); err != nil {
 			return false, err
 		}
 	}

@@ -45,6 +45,11 @@ type join struct {
 }
 
 func (x *Executor) join(n *plan.Join, to sink) error {
+	if x.flips(n) {
+		if done, err := x.flipped(n, to); done {
+			return err
+		}
+	}
 	j, err := x.newJoin(n, to, nil, x.meter)
 	if err != nil {
 		return err
@@ -57,7 +62,7 @@ func (x *Executor) join(n *plan.Join, to sink) error {
 		return err
 	}
 	if n.Kind == syntax.Right || n.Kind == syntax.Full {
-		return j.unmatchedRight()
+		return j.rightRows(false)
 	}
 	return nil
 }
@@ -499,11 +504,11 @@ func (j *join) gather(lrows, rrows []int32, wanted []bool, passing bool) *Batch 
 	return b
 }
 
-// unmatchedRight passes on the rows of the right side that have no partner.
-func (j *join) unmatchedRight() error {
+// rightRows passes on the rows of the right side that have a partner, or those that have none, without their partners.
+func (j *join) rightRows(with bool) error {
 	var rows []int32
 	for r, matched := range j.rightMatched {
-		if !matched {
+		if matched == with {
 			rows = append(rows, int32(r))
 		}
 	}
