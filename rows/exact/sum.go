@@ -24,6 +24,9 @@ type Sum struct {
 // Reset makes s the sum of nothing.
 func (s *Sum) Reset() { *s = Sum{} }
 
+// Empty reports whether nothing was added but zeros; a sum of large or small numbers that cancel out is not empty.
+func (s *Sum) Empty() bool { return s.near == [3]uint64{} && s.wide == nil }
+
 // AddInt adds v.
 func (s *Sum) AddInt(v int64) {
 	top := int64(s.near[2])

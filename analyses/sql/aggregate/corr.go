@@ -3,10 +3,12 @@ package aggregate
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/rows/exact"
+	"posta.dev/posta/rows/fold"
 )
 
 var corr = Aggregate{
@@ -16,77 +18,37 @@ var corr = Aggregate{
 }
 
 // correlations keeps exact sums of values, of their squares and of their products.
-type correlations struct {
-	alone
-	m []moments
-}
+type correlations struct{ m []moments }
 
 type moments struct {
-	n                int64
-	x, y, xx, yy, xy exact.Sum
-	far              *farMoments // sums over the values whose squares package exact cannot hold
-	bad              bool        // a value was infinite or NaN
+	n, odd     int64 // of odd ones, a value was infinite or NaN; the sums do not have them
+	x, y       exact.Sum
+	xx, yy, xy products
 }
 
-// farMoments holds sums of products that are out of the range of package exact.
-type farMoments struct{ xx, yy, xy big.Rat }
+const momentsBytes = 2*8 + 2*32 + 3*productsBytes
 
-const (
-	momentsBytes    = 5*32 + 32
-	farMomentsBytes = 2000
-)
-
-// near reports whether products of v are exact sums of two DOUBLEs.
-func near(v float64) bool {
-	a := math.Abs(v)
-	return a == 0 || a < largeValue && a > smallValue
-}
+// Its cells are n, odd, x, y, and the products.
+var correlationCells = slices.Concat([]fold.Agg{{Kind: fold.Sum}, {Kind: fold.Sum}, {Kind: fold.Exact}, {Kind: fold.Exact}},
+	productsCells, productsCells, productsCells)
 
 func (m *moments) add(x, y float64) (bytes int64) {
 	m.n++
-	if math.IsNaN(x-x) || math.IsNaN(y-y) {
-		m.bad = true
+	if x-x != 0 || y-y != 0 {
+		m.odd++
 		return 0
 	}
 	m.x.Add(x)
 	m.y.Add(y)
-	if near(x) && near(y) {
-		m.xx.AddProduct(x, x)
-		m.yy.AddProduct(y, y)
-		m.xy.AddProduct(x, y)
-		return 0
-	}
-	if m.far == nil {
-		m.far = &farMoments{}
-		bytes = farMomentsBytes
-	}
-	rx, ry := new(big.Rat).SetFloat64(x), new(big.Rat).SetFloat64(y)
-	m.far.xx.Add(&m.far.xx, new(big.Rat).Mul(rx, rx))
-	m.far.yy.Add(&m.far.yy, new(big.Rat).Mul(ry, ry))
-	m.far.xy.Add(&m.far.xy, new(big.Rat).Mul(rx, ry))
-	return bytes
-}
-
-// spread returns n·Σab − Σa·Σb, which is n² times the population covariance. far is the part of Σab that ab lacks.
-func (m *moments) spread(ab, a, b *exact.Sum, far *big.Rat) *big.Rat {
-	s := rat(ab)
-	s.Add(s, far)
-	s.Mul(s, new(big.Rat).SetInt64(m.n))
-	return s.Sub(s, new(big.Rat).Mul(rat(a), rat(b)))
+	return m.xx.add(x, x) + m.yy.add(y, y) + m.xy.add(x, y)
 }
 
 // correlation returns the covariance divided by the root of both variances: NaN if a variance is 0.
 func (m *moments) correlation() float64 {
-	if m.bad {
+	if m.odd > 0 {
 		return math.NaN()
 	}
-	far := m.far
-	if far == nil {
-		far = &farMoments{}
-	}
-	xy := m.spread(&m.xy, &m.x, &m.y, &far.xy)
-	xx := m.spread(&m.xx, &m.x, &m.x, &far.xx)
-	yy := m.spread(&m.yy, &m.y, &m.y, &far.yy)
+	xy, xx, yy := spread(m.n, &m.xy, &m.x, &m.y), spread(m.n, &m.xx, &m.x, &m.x), spread(m.n, &m.yy, &m.y, &m.y)
 	by := xx.Mul(xx, yy)
 	if by.Sign() == 0 {
 		return math.NaN()
@@ -119,3 +81,36 @@ func (c *correlations) Value(g int32, out *eval.Vector, row int32) error {
 	out.Floats[row] = c.m[g].correlation()
 	return nil
 }
+
+func (c *correlations) Cells() []fold.Agg { return correlationCells }
+
+func (c *correlations) Encode(t *fold.Table, cell int) {
+	for row := range c.m {
+		m := &c.m[row]
+		if m.n == 0 {
+			continue
+		}
+		t.AddSum(row, cell, m.n)
+		t.AddSum(row, cell+1, m.odd)
+		t.AddExact(row, cell+2, &m.x)
+		t.AddExact(row, cell+3, &m.y)
+		for i, p := range m.products() {
+			p.encode(t, row, cell+4+len(productsCells)*i)
+		}
+	}
+	clear(c.m) // releases the memory that a sum of very large or very small numbers holds
+	c.m = c.m[:0]
+}
+
+func (c *correlations) Decode(t *fold.Table, cell, row int, g int32) error {
+	m := &c.m[g]
+	m.n, m.odd = t.Sum(row, cell), t.Sum(row, cell+1)
+	m.x.AddSum(t.Exact(row, cell+2))
+	m.y.AddSum(t.Exact(row, cell+3))
+	for i, p := range m.products() {
+		p.decode(t, row, cell+4+len(productsCells)*i)
+	}
+	return nil
+}
+
+func (m *moments) products() [3]*products { return [3]*products{&m.xx, &m.yy, &m.xy} }

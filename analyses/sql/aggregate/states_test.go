@@ -250,7 +250,7 @@ func TestWhatRowsAddIsCounted(t *testing.T) {
 		value float64
 		least int64
 	}{{&sum, 1e300, wideBytes}, {&sum, math.NaN(), oddBytes}, {&varPop, 1e300, farBytes}, {&varPop, 1e-300, farBytes},
-		{&corr, 1e300, farMomentsBytes}, {&median, 1, 17}} {
+		{&corr, 1e300, 3 * farBytes}, {&median, 1, 17}} {
 		s := w.of.New(c)
 		s.Grow(1)
 		v := &eval.Vector{Kind: types.Double, Floats: []float64{w.value}}
