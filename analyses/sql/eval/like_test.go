@@ -71,7 +71,11 @@ func FuzzLike(f *testing.F) {
 				if constant.IsNull(i) != null || column.IsNull(i) != null {
 					t.Fatalf("%q %s %q: NULL", texts[i], name, pattern)
 				}
-				if want := twin(texts[i]); !null && (constant.Bools[i] != want || column.Bools[i] != want) {
+				want := column.Bools[i]
+				if utf8.ValidString(pattern) { // a part of a character may or may not match within one
+					want = twin(texts[i])
+				}
+				if !null && (constant.Bools[i] != want || column.Bools[i] != want) {
 					t.Fatalf("%q %s %q: %v of a constant, %v of a column, and not %v", texts[i], name, pattern, constant.Bools[i],
 						column.Bools[i], want)
 				}
