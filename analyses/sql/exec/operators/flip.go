@@ -18,7 +18,7 @@ type Counter interface {
 const (
 	// farFewer is how many rows of the right side there must be for each of the left one.
 	farFewer = 4
-	// mostFlipped bounds the rows of the left side.
+	// mostFlipped bounds the rows of the left side, which take memory that the right ones would move to files.
 	mostFlipped = 1 << 16
 )
 
