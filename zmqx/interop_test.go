@@ -171,14 +171,16 @@ while True: s.send_multipart(s.recv_multipart())`,
 	}
 }
 
-// TestInterop_HeartbeatsOfLibzmq: libzmq's heartbeats (PING with a TTL) keep the connection alive in both directions.
+// TestInterop_HeartbeatsOfLibzmq: libzmq's heartbeats (PING with a TTL) keep the connection alive in both directions. The peer lasts longer
+// than its timeout, so a missing answer ends the connection; and the timeout is so long that no slow machine does.
 func TestInterop_HeartbeatsOfLibzmq(t *testing.T) {
 	pull, address := newPull(t, Options{}, "tcp://127.0.0.1:0")
 	python(t, `
 import time
-s = c.socket(zmq.PUSH); s.setsockopt(zmq.HEARTBEAT_IVL, 20); s.setsockopt(zmq.HEARTBEAT_TIMEOUT, 100); s.setsockopt(zmq.HEARTBEAT_TTL, 1000)
+s = c.socket(zmq.PUSH); s.setsockopt(zmq.HEARTBEAT_IVL, 20); s.setsockopt(zmq.HEARTBEAT_TIMEOUT, 5000)
+s.setsockopt(zmq.HEARTBEAT_TTL, 5000)
 s.connect(sys.argv[1])
-for i in range(20): s.send_multipart([b"%d" % i, b"y" * 50000]); time.sleep(0.05)
+for i in range(20): s.send_multipart([b"%d" % i, b"y" * 50000]); time.sleep(0.4)
 s.recv()`, address)
 	from := &collector{from: pull}
 	var peer PeerID

@@ -22,7 +22,6 @@ type dedup struct {
 
 	parts *partitions // nil as long as all keys are in memory
 	n     int64       // rows so far, once there are partitions
-	key   []byte
 }
 
 // newDedup returns a dedup of rows with some fields. keys computes the keys of a batch, and narrows the batch at an error.

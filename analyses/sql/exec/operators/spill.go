@@ -232,11 +232,10 @@ func compare(keys []sortKey, a, b pick) int {
 
 // merge merges runs. Equal rows come in the order of their runs.
 type merge struct {
-	keys     []sortKey
-	heap     []*cursor
-	begun    bool
-	x        *Executor
-	compared int
+	keys  []sortKey
+	heap  []*cursor
+	begun bool
+	x     *Executor
 }
 
 func (f *file) newMerge(runs []run, keys []sortKey) *merge {
