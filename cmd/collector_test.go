@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/internal/cgroup"
 	"posta.dev/posta/test/await"
 )
 
@@ -56,4 +57,24 @@ func TestGarbageIsCollectedAsUsualLater(t *testing.T) {
 		}
 		return percent == 100
 	})
+}
+
+// TestACommandKeepsToItsControlGroup: garbage is collected before it takes what the group allows.
+func TestACommandKeepsToItsControlGroup(t *testing.T) {
+	t.Setenv("GOMEMLIMIT", "")
+	memory, limit := cgroup.Memory, debug.SetMemoryLimit(-1)
+	t.Cleanup(func() {
+		cgroup.Memory = memory
+		debug.SetMemoryLimit(limit)
+	})
+	cgroup.Memory = func() (int64, bool) { return 0, false }
+	boundMemory()
+	if got := debug.SetMemoryLimit(-1); got != limit {
+		t.Errorf("without a group: %d", got)
+	}
+	cgroup.Memory = func() (int64, bool) { return 4 << 30, false }
+	boundMemory()
+	if got := debug.SetMemoryLimit(-1); got != 3<<30 {
+		t.Errorf("in a group: %d", got)
+	}
 }

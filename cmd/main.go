@@ -35,6 +35,7 @@ func Run(p Program, args []string, c Console) int {
 		return runWith(sig, p, args, c)
 	}
 	collectLater()
+	boundMemory()
 	return runUntil(sig.forced, c, func() int { return runWith(sig, p, args, c) })
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/internal/bootclock"
+	"posta.dev/posta/internal/cgroup"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/chain"
 	"posta.dev/posta/nodes/core"
@@ -26,14 +27,31 @@ func shellConfig(c Config, n topology.Node, id link.Identity) (shell.Config, err
 	}, err
 }
 
+// memory returns how many bytes of memory the node may use; 0: nothing bounds them. If a control group that bounds them has other
+// processes, too, they may be all nodes of the host, and the program that has started them.
+func memory(c *Config, n topology.Node) int64 {
+	limit, alone := cgroup.Memory()
+	if c.Direct != nil || alone && c.Headroom > 0 {
+		return limit
+	}
+	processes := int64(1)
+	for _, other := range c.Topology.Nodes() {
+		if other.Host == n.Host {
+			processes++
+		}
+	}
+	return limit / processes
+}
+
 // coreConfig derives the configuration of a node's core from the topology.
 func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error) {
 	t := c.Topology
+	limits := t.Limits.Within(memory(&c, n))
 	cfg := core.Config{
-		Self: n.ID, ID: id, Replica: analyses.Replica{Index: n.Index - 1, Of: n.Of, Memory: int(t.Limits.Memory)},
+		Self: n.ID, ID: id, Replica: analyses.Replica{Index: n.Index - 1, Of: n.Of, Memory: int(limits.Memory)},
 		Joiner: n.Holds(topology.Joiner), Known: c.Known, Wiring: t.Wiring(),
-		Window: int(t.Limits.Window), Commit: int(t.Limits.Commit), Frame: int(t.Limits.Frame), Record: wal.MaxRecord,
-		Memory: int(t.Limits.Memory), Held: int(t.Limits.NodeMemory), Share: t.Limits.ClientShare, Tables: int(t.Limits.Tables),
+		Window: int(limits.Window), Commit: int(limits.Commit), Frame: int(limits.Frame), Record: wal.MaxRecord,
+		Memory: int(limits.Memory), Held: int(limits.NodeMemory), Share: limits.ClientShare, Tables: int(limits.Tables),
 		Pace: link.DefaultPace,
 	}
 	dials := t.Transport == topology.ZMQ // a broker keeps frames until their receiver connects

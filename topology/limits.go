@@ -74,6 +74,20 @@ type Limits struct {
 	RetryAfter time.Duration
 }
 
+// Within returns the limits of a node whose process may use so many bytes of memory; 0: no bound. What is held takes half of them at most,
+// because garbage, buffers and what is being computed come on top, and one session computes from its groups while its rows still wait.
+func (l Limits) Within(bytes int64) Limits {
+	lower := func(limit *Size, part int64) {
+		if bytes > 0 {
+			*limit = min(*limit, Size(max(bytes/part, 1<<20)))
+		}
+	}
+	lower(&l.NodeMemory, 2)
+	lower(&l.Memory, 4)
+	lower(&l.Tables, 16)
+	return l
+}
+
 // PartOf returns how much of a limit the sessions of one owner may have: ClientShare percent, rounded down, and at least 1. An owner
 // without a name has no share of its own, because without keys all clients are the same to a node.
 func (l Limits) PartOf(limit int64, owner string) int64 {

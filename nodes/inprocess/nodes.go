@@ -11,10 +11,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/internal/cgroup"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/topology/rundir"
@@ -54,6 +56,8 @@ const (
 	// logInMemory is how many bytes of its log a chain keeps in memory. The log of a question over 64 MiB is a few MiB, unless most groups
 	// are different. What has no room there is in a temporary file.
 	logInMemory = 64 << 20
+	// logPart is which part of what a control group allows this process the log may take in memory.
+	logPart = 16
 )
 
 // Cluster starts several nodes. They are ready within milliseconds; clients repeat what they ask until then.
@@ -75,6 +79,18 @@ func Cluster(cfg Config) (h *Nodes, err error) {
 	return h, nil
 }
 
+// tight is the least limit of a control group with which several processes share the work: with less, what each of them needs for itself
+// leaves too little for the data.
+const tight = 768 << 20
+
+// UpTo returns up to how many bytes of data one node answers: the given ones, or, where a control group leaves little memory, any number.
+func UpTo(bytes int64) int64 {
+	if limit, _ := cgroup.Memory(); limit > 0 && limit < tight && bytes > 0 {
+		return math.MaxInt64
+	}
+	return bytes
+}
+
 // Chain starts one node that holds all roles. It answers questions over small data soonest: nothing between its roles is encoded, and
 // nothing is written to a disk unless its log outgrows memory.
 func Chain(cfg Config) (h *Nodes, err error) {
@@ -87,7 +103,11 @@ func Chain(cfg Config) (h *Nodes, err error) {
 		return nil, fmt.Errorf("start a node within this process: %w", err)
 	}
 	if cfg.Disk == nil {
-		h.memory = memory.New(logInMemory, "")
+		log := int64(logInMemory)
+		if limit, _ := cgroup.Memory(); limit > 0 {
+			log = min(log, limit/logPart)
+		}
+		h.memory = memory.New(log, "")
 		cfg.Disk = h.memory
 	}
 	h.start(&cfg)

@@ -3,6 +3,7 @@ package inprocess_test
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"reflect"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/bikes"
 	"posta.dev/posta/client"
+	"posta.dev/posta/internal/cgroup"
 	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/nodes/inprocess"
 	"posta.dev/posta/protocol"
@@ -111,5 +113,20 @@ func TestChain_AnswersAsACluster(t *testing.T) {
 	}
 	if _, err := run(t, one, "bikes", dir); !errors.Is(err, errClosed) {
 		t.Errorf("after Close: %v", err)
+	}
+}
+
+// TestUpTo: one node answers all questions where several would have too little memory.
+func TestUpTo(t *testing.T) {
+	was := cgroup.Memory
+	t.Cleanup(func() { cgroup.Memory = was })
+	for limit, want := range map[int64]int64{0: 64, 100 << 20: math.MaxInt64, 2 << 30: 64} {
+		cgroup.Memory = func() (int64, bool) { return limit, false }
+		if got := inprocess.UpTo(64); got != want {
+			t.Errorf("within %d: %d", limit, got)
+		}
+		if got := inprocess.UpTo(0); got != 0 {
+			t.Errorf("within %d: %d, though none may be answered by one node", limit, got)
+		}
 	}
 }

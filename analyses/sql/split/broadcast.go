@@ -104,7 +104,15 @@ func (s *statement) fits(n plan.Node, l *exec.Leaf) bool {
 	for t := range all {
 		sum += s.Kept(t)
 	}
-	return sum <= MaxReference
+	return sum <= mostSmall(s.of.Small)
+}
+
+// mostSmall returns how many bytes of small tables every joiner gets at most.
+func mostSmall(small int64) int64 {
+	if small == 0 {
+		return MaxReference
+	}
+	return max(small, 0)
 }
 
 // place returns the place of a table among those of the session.

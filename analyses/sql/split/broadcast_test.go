@@ -143,6 +143,26 @@ func TestBroadcastOfNoRows(t *testing.T) {
 	}
 }
 
+// TestSmall_APlanSetsWhatJoinersGet: a plan may say how much of small tables every joiner gets, and nodes split its session likewise.
+func TestSmall_APlanSetsWhatJoinersGet(t *testing.T) {
+	files := fstest.MapFS{"s.csv": {Data: []byte("k\n1\n2\n3\n")}, "l.csv": {Data: []byte("n\n" + strings.Repeat("1\n", 9))}}
+	for most, want := range map[int64]int{0: 1, -1: 0, 4: 0, 1 << 20: 1} {
+		p := small(planOf(t, "SELECT count(*) FROM l JOIN s ON n = k", files), files)
+		p.Small = most
+		s, err := p.Session()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err = Decode(s.Encode()); err != nil || s.Small != most {
+			t.Fatalf("%v, %v", s, err)
+		}
+		st, err := s.split(false)
+		if err != nil || len(st.Refs) != want {
+			t.Errorf("with at most %d bytes: %v, %v", most, st.Refs, err)
+		}
+	}
+}
+
 // TestReferencesThatDoNotFit: what a joiner computes from small tables may be too large; then the session ends with an error
 // that a client recognizes.
 func TestReferencesThatDoNotFit(t *testing.T) {

@@ -35,6 +35,8 @@ type Plan struct {
 	// PartitionFrom is the estimated number of bytes from which on tables that are not small are joined in the aggregators. 0 stands
 	// for the constant of that name; with a negative number, tables are never joined there.
 	PartitionFrom int64
+	// Small is how many bytes of small tables every joiner gets at most. 0 stands for MaxReference; with a negative number, no table is small.
+	Small int64
 
 	bound     *boundText
 	alone     []*Plan   // by part, the plans that were put together
@@ -105,7 +107,7 @@ func Together(plans []*Plan) *Plan {
 // same reports whether two plans are about the same text, parameters and tables.
 func (p *Plan) same(q *Plan) bool {
 	return p.bound != nil && p.bound == q.bound || p.Text == q.Text && maps.Equal(p.Params, q.Params) && p.PartitionFrom == q.PartitionFrom &&
-		reflect.DeepEqual(p.Tables, q.Tables)
+		p.Small == q.Small && reflect.DeepEqual(p.Tables, q.Tables)
 }
 
 // Bind parses and binds the text, unless that has been done. The error is a *syntax.Error.
@@ -177,7 +179,7 @@ func (p *Plan) Encode() ([]byte, error) {
 
 // compiled optimises what a bound plan asks.
 func (p *Plan) compiled() (*Session, error) {
-	s := &Session{Text: p.Text, Tables: p.Tables, PartitionFrom: p.PartitionFrom, tables: p.bound.tables}
+	s := &Session{Text: p.Text, Tables: p.Tables, PartitionFrom: p.PartitionFrom, Small: p.Small, tables: p.bound.tables}
 	for i := range p.Parts() {
 		r, err := p.Alone(i).root()
 		if err != nil {
@@ -206,7 +208,8 @@ func (p *Plan) root() (r exec.Root, err error) {
 	}
 	plans := optimize.Unread(optimize.PushDown(optimize.Constants([]plan.Node{r.Plan})))
 	sized := sizesOf(p.Tables, p.bound.tables, plans)
-	r.Plan = optimize.Keys(optimize.Associate(optimize.Arrange(plans, sized, MaxReference)), sized, MaxReference)[0]
+	small := mostSmall(p.Small)
+	r.Plan = optimize.Keys(optimize.Associate(optimize.Arrange(plans, sized, small)), sized, small)[0]
 	if r, err = p.ofPlaces(r); err != nil {
 		return r, err
 	}

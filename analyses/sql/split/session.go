@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	version   = 16 // changes with a plan's form, with the form of its session's batches, and with what the reducer keeps of them
+	version   = 17 // changes with a plan's form, with the form of its session's batches, and with what the reducer keeps of them
 	semantics = 1  // changes with what a plan means: a node refuses sessions of other numbers, even those that it recovers
 )
 
@@ -51,6 +51,7 @@ type Session struct {
 	Roots         []exec.Root // what it answers, each from its own plan
 	Tables        []catalog.Table
 	PartitionFrom int64 // see [Plan]
+	Small         int64 // see [Plan]
 
 	tables []plan.Table // in the form of package plan
 	ids    plan.IDs     // gives out numbers for further columns
@@ -58,7 +59,7 @@ type Session struct {
 
 // Encode returns the wire form. Equal sessions have equal forms.
 func (p *Session) Encode() []byte {
-	b := wire.AppendArray(nil, 9)
+	b := wire.AppendArray(nil, 10)
 	b = wire.AppendUint(b, version)
 	b = wire.AppendUint(b, semantics)
 	for _, text := range []string{p.Text, p.Asks, p.Outline} {
@@ -101,6 +102,7 @@ func (p *Session) Encode() []byte {
 		}
 	}
 	b = wire.AppendInt(b, max(p.PartitionFrom, -1))
+	b = wire.AppendInt(b, max(p.Small, -1))
 	made := plan.Encode(p.tables, plans...)
 	if len(made) < packFrom {
 		return wire.AppendBin(wire.AppendBool(b, false), made)
@@ -123,7 +125,7 @@ func Decode(b []byte) (*Session, error) {
 			"%w: it has form %d and semantics %d, this program knows %d and %d; use the same version of Posta for the command and all nodes",
 			ErrPlan, v, s, version, semantics)
 	}
-	if fields != 9 {
+	if fields != 10 {
 		d.Fail("%d fields", fields)
 	}
 	p := &Session{Text: d.String(), Asks: d.String(), Outline: d.String()}
@@ -140,7 +142,7 @@ func Decode(b []byte) (*Session, error) {
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
 		p.Tables = append(p.Tables, readTable(&d))
 	}
-	p.PartitionFrom = min(d.Int(), mostBytes)
+	p.PartitionFrom, p.Small = min(d.Int(), mostBytes), min(d.Int(), MaxReference)
 	packed, made := d.Bool(), d.Bytes()
 	err := d.Done()
 	if err == nil {

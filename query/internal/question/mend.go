@@ -8,17 +8,27 @@ import (
 
 	"posta.dev/posta/analyses/sql/exec"
 	"posta.dev/posta/analyses/sql/infer"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
 
+// fewer is how many bytes of small tables are left in joiners if more did not fit. If these do not, the next plan has none. To have none at
+// once was rejected: a join of large tables then has no place where its rows are read, and takes ten times as long.
+const fewer = split.MaxReference / 16
+
 // Mend changes the plan after a session failed, so that it can be tried again, and says what it changed; "" if there is nothing to change.
-// A column gets the type that it turned out to need. Tables that did not fit into joiners as a whole go to the reducer.
+// A column gets the type that it turned out to need. If tables did not fit into joiners as a whole, fewer tables go there.
 func (q *Question) Mend(ctx context.Context, reason error) (told string, err error) {
-	if exec.Overfull(reason) && !q.nowhere {
-		q.nowhere = true
-		return "the small tables take more of a joiner's memory than their files made one expect; asking again, with all joins in the reducer",
-			q.bind(ctx)
+	if exec.Overfull(reason) && q.small >= 0 {
+		what := "with none"
+		if q.small == 0 {
+			q.small, what = fewer, "with fewer"
+		} else {
+			q.small = -1
+		}
+		return "the small tables take more of a joiner's memory than it has, or than their files made one expect; asking again, " + what +
+			" of them in joiners", q.bind(ctx)
 	}
 	w := infer.WiderOf(reason)
 	if w == nil {

@@ -49,7 +49,7 @@ type Question struct {
 	plans   []*split.Plan // by statement, of the bound text; bind makes them
 	kinds   []kindOf      // by statement
 	known   []plan.Node   // by statement, its plan with what the footers of files say; nil if tables have to be read
-	nowhere bool          // whether joiners may hold no table as a whole, because the tables did not fit before
+	small   int64         // how many bytes of tables joiners may hold as a whole, if more did not fit before (split.Plan)
 }
 
 // usesToday reports whether a text may call current_date. It looks only for the name, so it may report a text without a call, but it never
@@ -135,16 +135,14 @@ const stdinName = "stdin"
 
 // asked returns the text with what is known of its tables.
 func (q *Question) asked() *split.Plan {
-	p := &split.Plan{Text: q.cfg.Text, Params: q.cfg.Params}
+	p := &split.Plan{Text: q.cfg.Text, Params: q.cfg.Params, Small: q.small}
 	for _, t := range q.tables {
 		table := t.Table
 		table.Columns = slices.Clone(t.Columns)
 		for i := range table.Columns {
 			table.Columns[i].Missing = t.missing
 		}
-		if !q.nowhere {
-			table.Bytes, table.Rows = t.estimate, t.rows()
-		}
+		table.Bytes, table.Rows = t.estimate, t.rows()
 		if t.sampled != nil {
 			for _, c := range t.sampled.Columns() {
 				table.Columns = append(table.Columns, catalog.Column{
