@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/client"
 	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/topology"
 )
@@ -24,10 +25,12 @@ type modelKind struct {
 //
 // The loop waits for its tasks (role.NewTask), which are coroutines, so both are one part. A node has a goroutine for each direction of
 // each connection. They count as one, as if a single connection carried everything, which is the worst case. The same holds for the files
-// that an input cuts. Requests belong to the end, because inputs read the files in place: what clients ask for then are answers.
+// that an input cuts. Of files of columns it decodes as many parts at once as its client has lanes. Requests belong to the end, because
+// inputs read the files in place: what clients ask for then are answers.
 var modelKinds = []modelKind{
 	{name: "parsing", begins: []string{"nodes.(*preparing).add."}, most: piecesAside},
 	{name: "cutting", begins: []string{"nodes/inplace.(*Reader).begin."}, most: 1},
+	{name: "decoding", begins: []string{"nodes/inplace.(*Reader).beginPart."}, most: client.DefaultLanes},
 	{name: "log", begins: []string{"nodes.committer", "nodes.(*node).run.gowrap"}, most: 1},
 	{name: "sockets", begins: []string{"posta/zmqx.(", "posta/link/"}, most: 1},
 	{name: "end", begins: []string{"runtime.corostart", "iter.Pull["}, most: 1, after: true,

@@ -85,6 +85,8 @@ func TestKindOf(t *testing.T) {
 	for want, functions := range map[string][]string{
 		"parsing": {"posta.dev/posta/rows/csv.(*Reader).Read", nodes + "(*preparing).add.func1"},
 		"cutting": {"posta.dev/posta/rows/csv.lastEnd", "posta.dev/posta/nodes/inplace.(*Reader).begin.func1"},
+		"decoding": {"posta.dev/posta/client/source/parquet.(*Cutter).Next",
+			"posta.dev/posta/nodes/inplace.(*Reader).beginPart.func1"},
 		"log":     {"internal/runtime/syscall.Syscall6", nodes + "committer", nodes + "(*node).run.gowrap1"},
 		"sockets": {"internal/runtime/syscall.Syscall6", "posta.dev/posta/zmqx.(*socket).spawn.func1"},
 		"end": {"posta.dev/posta/nodes/core.(*Core).more", "posta.dev/posta/nodes/core.(*Core).continueEndings", nodes + "(*node).run",

@@ -41,7 +41,7 @@ func columnBugs() (all []mutants.Mutant) {
 	add("./client/source/parquet TestC1_AllWordsAreTested", "a dictionary is judged by its last words", "C1", filter,
 		"		t.nothing = t.nothing && !slices.Contains(pass, true)\n",
 		"		t.nothing = !t.Null && !slices.Contains(pass, true)\n")
-	add("", "rows become NULL although NULL passes", "C1", filter, "		f.nulls = f.nulls || !tests[i].Null\n", "		f.nulls = true\n")
+	add("", "rows become NULL although NULL passes", "C1", filter, "		f.nulls = f.nulls || !test.Null\n", "		f.nulls = true\n")
 	add("", "values of rows that are not kept are taken", "C1", kept, "		from += bits.OnesCount64(there)\n",
 		"		from += bits.OnesCount64(has[w])\n")
 	add("", "rows of the next block are taken for those of this one", "C1", kept, "		word |= m[at/64+1] << (64 - at%64)\n",

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"posta.dev/posta/client/core"
+	"posta.dev/posta/client/source/format"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/filestamp"
 )
@@ -19,7 +20,8 @@ import (
 // file and offer it. Lanes take offered files for their input, a few at a time, the largest first. A file that no input reads goes back to
 // the readers, which send it.
 type inPlace struct {
-	roots [][]string // by input; empty if no file is offered to it
+	roots   [][]string // by input; empty if no file is offered to it
+	columns []bool     // by input: parts of files are offered to it, too
 
 	mu       sync.Mutex // guards what follows
 	waiting  []*placed  // the largest first
@@ -28,18 +30,43 @@ type inPlace struct {
 	changed  chan struct{}
 }
 
-// placed is a file that is offered.
+// placed is a file that is offered, or a part of one.
 type placed struct {
 	core.File
 	source Source
 	asked  []bool // by input: it has been asked to read the file
 }
 
-// filesAtOnce is how many files an input is given at a time: while one file ends, the other keeps the input busy.
-const filesAtOnce = 2
+const (
+	// filesAtOnce is how many files an input is given at a time: while one file ends, the other keeps the input busy.
+	filesAtOnce = 2
+	// partsAtOnce is the same for parts of files. An input takes no more than 16 reads of a session.
+	partsAtOnce = 16
+)
 
-func newInPlace(roots [][]string) *inPlace {
-	return &inPlace{roots: roots, reading: make([]int, len(roots)), changed: make(chan struct{})}
+// part returns the number of the part; -1 if it is the whole file.
+func (f *placed) part() int {
+	part, _ := protocol.ReadEnd(f.Header, f.From, f.Stamp.Size)
+	return part
+}
+
+// atOnce returns how many files an input may have when it is given this one, too.
+func (f *placed) atOnce() int {
+	if f.part() < 0 {
+		return filesAtOnce
+	}
+	return partsAtOnce
+}
+
+func (f *placed) size() int64 {
+	if f.part() < 0 {
+		return int64(f.Stamp.Size)
+	}
+	return f.Share
+}
+
+func newInPlace(roots [][]string, columns []bool) *inPlace {
+	return &inPlace{roots: roots, columns: columns, reading: make([]int, len(roots)), changed: make(chan struct{})}
 }
 
 // changes wakes all goroutines that wait for a change. The caller holds the lock.
@@ -50,7 +77,7 @@ func (p *inPlace) changes() {
 
 // reads reports whether an input may be asked for a file.
 func (p *inPlace) reads(input int, f *placed) bool {
-	return !f.asked[input] && slices.ContainsFunc(p.roots[input], func(root string) bool {
+	return !f.asked[input] && (f.part() < 0 || p.columns[input]) && slices.ContainsFunc(p.roots[input], func(root string) bool {
 		return strings.HasPrefix(f.Path, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
 	})
 }
@@ -78,7 +105,9 @@ func (p *inPlace) wanted(f *placed) bool {
 }
 
 func (p *inPlace) waits(f *placed) {
-	at, _ := slices.BinarySearchFunc(p.waiting, f, func(a, b *placed) int { return cmp.Compare(b.Stamp.Size, a.Stamp.Size) })
+	at, _ := slices.BinarySearchFunc(p.waiting, f, func(a, b *placed) int {
+		return cmp.Or(cmp.Compare(b.size(), a.size()), cmp.Compare(a.From, b.From))
+	})
 	p.waiting = slices.Insert(p.waiting, at, f)
 	p.changes()
 }
@@ -88,9 +117,9 @@ func (p *inPlace) waits(f *placed) {
 func (p *inPlace) take(input int) (*placed, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if input < len(p.reading) && p.reading[input] < filesAtOnce {
+	if input < len(p.reading) {
 		for i, f := range p.waiting {
-			if p.reads(input, f) && (p.reading[input] == 0 || !p.idle(f)) {
+			if p.reading[input] < f.atOnce() && p.reads(input, f) && (p.reading[input] == 0 || !p.idle(f)) {
 				p.waiting = slices.Delete(p.waiting, i, i+1)
 				p.reading[input]++
 				f.asked[input] = true
@@ -151,11 +180,14 @@ func (p *inPlace) toSend(ctx context.Context) (*placed, error) {
 }
 
 // offerWhereItLies offers a file whose header has been read, if it is one that can be read where it lies: plain CSV in UTF-8 with line
-// feeds, in a regular file of this machine.
+// feeds, or Parquet, in a regular file of this machine.
 func (f *streamUpload) offerWhereItLies(ctx context.Context, file io.Reader, source *Source, cut *begun) (offered bool, err error) {
 	on, regular := file.(*regularFile)
 	if !regular || source.Local == "" {
 		return false, nil
+	}
+	if parted, ok := cut.Cutter.(format.Parted); ok {
+		return f.offerParts(on, cut, parted, source), nil
 	}
 	from, line, ok := cut.place(source)
 	if !ok || int64(from) > on.info.Size() { // files of /proc have 0 bytes by what the system says, and are read nevertheless
@@ -168,6 +200,33 @@ func (f *streamUpload) offerWhereItLies(ctx context.Context, file io.Reader, sou
 		return false, nil
 	}
 	return true, f.lookForRows(ctx, on, cut, source)
+}
+
+// offerParts offers the parts of a file that have rows which are wanted. An input cuts each into the chunks that would be sent.
+func (f *streamUpload) offerParts(on *regularFile, cut *begun, parted format.Parted, source *Source) (offered bool) {
+	parts, rows, rest := parted.Parts(), int64(0), on.Size()
+	for _, p := range parts {
+		rows += p.Rows
+	}
+	for _, p := range parts {
+		if p.Empty {
+			continue
+		}
+		share := int64(float64(on.Size()) * float64(p.Rows) / float64(rows))
+		rest -= share
+		offered = f.inPlace.offer(&placed{source: *source, File: core.File{
+			File: source.Name, Header: cut.header, Path: source.Local, From: uint64(p.Number) << protocol.PartBits, Line: p.Line,
+			Stamp: filestamp.Of(on.info), Share: share,
+		}})
+		if !offered { // no input reads files there
+			return false
+		}
+	}
+	if rows == 0 {
+		return false
+	}
+	f.counters.read.Add(rest) // nobody will read it
+	return true
 }
 
 // next returns the next chunk for a lane of an input, or a file in place of one.

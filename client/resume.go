@@ -10,6 +10,7 @@ import (
 
 	"posta.dev/posta/client/core"
 	"posta.dev/posta/client/resume"
+	"posta.dev/posta/client/source/format"
 	"posta.dev/posta/protocol"
 )
 
@@ -35,7 +36,14 @@ func (f *streamUpload) rest(cut *begun, source *Source) (*rest, error) {
 func (r *rest) next(memory []byte) (records []byte, line uint64, taken bool, err error) {
 	most, taken := r.Next(r.chunk)
 	r.cut.Limit(most, r.record)
-	if records, line, err = r.cut.Next(memory); err == nil {
+	records, line, err = r.cut.Next(memory)
+	if parted, ok := r.cut.Cutter.(format.Parted); ok && err == nil {
+		var other bool
+		if other, err = r.Part(uint64(parted.InPart()) << protocol.PartBits); other {
+			_, taken = r.Next(r.chunk)
+		}
+	}
+	if err == nil {
 		err = r.Cut(records[headRoom:], taken)
 	}
 	return records, line, taken, err

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"posta.dev/posta/client/resume"
+	"posta.dev/posta/client/source/format"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/columnar"
 	"posta.dev/posta/rows/csv"
@@ -63,12 +64,12 @@ type streamUpload struct {
 // is incomplete then.
 func (f *streamUpload) read(ctx context.Context) error {
 	for {
-		source, offered, err := f.nextFile(ctx)
+		source, declined, err := f.nextFile(ctx)
 		if err == errNoMore {
 			break
 		}
 		if err == nil {
-			err = f.readFile(ctx, source, offered)
+			err = f.readFile(ctx, source, declined)
 		}
 		if err != nil {
 			return err
@@ -80,20 +81,23 @@ func (f *streamUpload) read(ctx context.Context) error {
 	return nil
 }
 
-// nextFile returns the next file. offered says that the file was offered to the inputs before and that none of them reads it.
-func (f *streamUpload) nextFile(ctx context.Context) (_ Source, offered bool, err error) {
+// nextFile returns the next file. If the file, or a part of it, was offered to the inputs before, and none of them reads it, this is also
+// returned.
+func (f *streamUpload) nextFile(ctx context.Context) (_ Source, declined *placed, err error) {
 	if f.full() {
-		return Source{}, false, errNoMore
+		return Source{}, nil, errNoMore
 	}
 	if i := int(f.taken.Add(1)) - 1; i < len(f.files) {
-		return f.files[i], false, nil
+		return f.files[i], nil, nil
 	}
 	p, err := f.inPlace.toSend(ctx)
 	if err != nil {
-		return Source{}, false, err
+		return Source{}, nil, err
 	}
-	f.counters.read.Add(-int64(p.From)) // it will be read again from its beginning
-	return p.source, true, nil
+	if p.part() < 0 {
+		f.counters.read.Add(-int64(p.From)) // it will be read again from its beginning
+	}
+	return p.source, p, nil
 }
 
 // full reports whether no more of the stream is needed.
@@ -109,7 +113,7 @@ func (f *streamUpload) sent(n int) {
 	}
 }
 
-func (f *streamUpload) readFile(ctx context.Context, source Source, offered bool) (err error) {
+func (f *streamUpload) readFile(ctx context.Context, source Source, declined *placed) (err error) {
 	file, err := source.open(ctx)
 	if err != nil {
 		return err
@@ -128,9 +132,14 @@ func (f *streamUpload) readFile(ctx context.Context, source Source, offered bool
 	if err != nil {
 		return badInput(err)
 	}
-	if inspect == nil && !offered && f.head == 0 {
+	if inspect == nil && declined == nil && f.head == 0 {
 		if offered, err := f.offerWhereItLies(ctx, file, &source, cut); offered || err != nil {
 			return err
+		}
+	}
+	if declined != nil && declined.part() >= 0 {
+		if cut.Cutter, err = cut.Cutter.(format.Parted).Part(declined.part()); err != nil {
+			return badInput(fmt.Errorf("%s: %w", source.where(), err))
 		}
 	}
 	rows := false
@@ -215,7 +224,6 @@ func (f *streamUpload) cutOne(ctx context.Context, rest *rest, source *Source, h
 	if err != nil {
 		return false, err
 	}
-	at := rest.At()
 	records, line, taken, err := rest.next(memory)
 	if err == io.EOF {
 		f.spare <- memory
@@ -227,7 +235,8 @@ func (f *streamUpload) cutOne(ctx context.Context, rest *rest, source *Source, h
 	if err != nil {
 		return false, badInput(fmt.Errorf("%s: %w", source.where(), err))
 	}
-	p := chunk{file: source.Name, header: header, line: line, at: at, memory: records}
+	p := chunk{file: source.Name, header: header, line: line, memory: records}
+	p.at = rest.At() - uint64(len(p.data()))
 	if inspect != nil {
 		if err := inspect(p.data(), line); err != nil {
 			return false, badInput(err)

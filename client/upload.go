@@ -55,17 +55,19 @@ func asInput(err error) error {
 	return err
 }
 
-// roots returns the directories below which each input reads files in place; none if all files are to be sent.
-func (c *Client) roots() [][]string {
+// roots returns the directories below which each input reads files in place, none if all files are to be sent, and whether it also reads
+// parts of files.
+func (c *Client) roots() (all [][]string, columns []bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := make([][]string, c.session.Inputs())
+	all, columns = make([][]string, c.session.Inputs()), make([]bool, c.session.Inputs())
 	for i := range all {
+		columns[i] = c.session.ReadsColumns(i)
 		if !c.cfg.Send && c.cfg.Chunk == 0 && c.had == nil { // a session that is resumed has to compare the files here
 			all[i] = c.session.Roots(i)
 		}
 	}
-	return all
+	return all, columns
 }
 
 // plan finds the files of all streams, so that a missing one is known before anything is sent.
@@ -109,7 +111,7 @@ func (c *Client) newUpload(ctx context.Context, opened *protocol.Reply, found []
 	for range cap(u.spare) {
 		u.spare <- nil
 	}
-	roots := c.roots()
+	roots, columns := c.roots()
 	for i, s := range opened.Streams {
 		n := c.reading.stream(i)
 		if c.cfg.Head != nil {
@@ -128,7 +130,7 @@ func (c *Client) newUpload(ctx context.Context, opened *protocol.Reply, found []
 		}
 		f := c.newStreamUpload(opened, s, found[i])
 		f.counters, f.chunks, f.spare, f.inspect = n, make(chan chunk), u.spare, c.cfg.Inspect
-		f.inPlace = newInPlace(roots)
+		f.inPlace = newInPlace(roots, columns)
 		f.reading.Store(int32(readers))
 		u.streams = append(u.streams, f)
 	}
@@ -148,7 +150,7 @@ func (c *Client) newHead(u *upload, opened *protocol.Reply, stream protocol.Stre
 	}
 	f := c.newStreamUpload(opened, stream, found)
 	f.counters, f.chunks, f.spare, f.inspect = n, make(chan chunk), u.spare, c.cfg.Inspect
-	f.inPlace = newInPlace(make([][]string, len(opened.Inputs)))
+	f.inPlace = newInPlace(make([][]string, len(opened.Inputs)), nil)
 	f.head, f.partial = head, &c.partial
 	f.reading.Store(1)
 	return f

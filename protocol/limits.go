@@ -15,6 +15,7 @@ const (
 	MaxLine         = 1 << 62                   // lines of a file: a position must not overflow within a chunk
 	MaxOffset       = 1 << 62                   // bytes of a file's records: a position must not overflow within a chunk
 	MaxPlan         = 128 << 10                 // bytes of an analysis' plan
+	PartBits        = 40                        // a place in a file of columns has so many bits for the bytes of a part, and its number above
 	MaxHeader       = 1 << 20                   // bytes of a CSV header line
 	MaxData         = 16 << 20                  // bytes of records in a chunk
 	MaxLanes        = 1024                      // lanes of a session at one input; their numbers are below this

@@ -47,6 +47,7 @@ type Reply struct {
 	Ended         []string        // opened: streams that have ended at this input
 	Openers       session.Openers // opened: who has opened the session so far, the client of this request last (R17)
 	Roots         []string        // opened: directories below which this input reads files in place (S8)
+	ReadsColumns  bool            // opened: there it also reads parts of files of columns
 	Ranges        []FileRanges    // opened: what this input has accepted of each file; nil if Lanes has chunks whose places it does not know
 
 	Parts    []Part // results, by increasing N

@@ -118,6 +118,7 @@ func (p *Reply) openedFields(c *codec) {
 	c.texts("ended", MaxStreams, MaxName, &p.Ended)
 	c.openers("openers", &p.Openers)
 	c.optionalTexts("roots", MaxNodes, MaxFile, &p.Roots)
+	c.flag("reads_columns", &p.ReadsColumns)
 	if c.has(p.Ranges != nil) { // an empty list (nothing was accepted) differs from nil (unknown)
 		list(c, "ranges", MaxRanges, &p.Ranges)
 		if string(c.key) == "ranges" && p.Ranges == nil {

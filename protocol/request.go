@@ -8,6 +8,7 @@ import (
 
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/rows/csv"
 )
 
 // RequestType is the type of a request.
@@ -83,6 +84,15 @@ type Stamp struct {
 	Size     uint64 // bytes
 	Modified int64  // nanoseconds since 1970
 	Inode    uint64
+}
+
+// ReadEnd returns where a read of a file ends that begins at from. In a file of columns, this is the end of a part, whose number is also
+// returned; in other files, which have size bytes, it is the end of the file, and part is -1.
+func ReadEnd(header []byte, from, size uint64) (part int, end uint64) {
+	if !csv.IsColumnar(header) {
+		return -1, size
+	}
+	return int(from >> PartBits), (from>>PartBits + 1) << PartBits
 }
 
 // LaneSeq is a lane and the last sequence number sent or accepted on it.
@@ -226,7 +236,7 @@ func (q *Request) check(d *decoder) {
 		q.checkRecords(d)
 		q.need(d, "path", q.Path != "")
 		q.need(d, "stamp", d.hasStamp)
-		if q.From > q.Stamp.Size || q.Stamp.Size > math.MaxInt64 {
+		if _, end := ReadEnd(q.Header, q.From, q.Stamp.Size); q.From >= MaxOffset || q.From > end || q.Stamp.Size > math.MaxInt64 {
 			d.fail("a read from byte %d of a file of %d", q.From, q.Stamp.Size)
 		}
 		q.needToken(d)

@@ -8,14 +8,15 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// File is a file that an input reads in place (S8).
+// File is a file that an input reads in place (S8), or a part of one.
 type File struct {
 	File   string // below the data directory
 	Header []byte // the file's header line
 	Path   string // on the input's host
-	From   uint64 // the byte at which the first record begins, and its line
+	From   uint64 // the byte at which the first record begins, and its line; in a file of columns the place of a part
 	Line   uint64
 	Stamp  protocol.Stamp
+	Share  int64 // how many bytes of the file count as read when the part is
 }
 
 // FileEnd is what happened to a file that was given to a lane.
@@ -29,6 +30,9 @@ const readWait = 500 * time.Millisecond
 
 // Roots returns the directories below which an input reads files in place. The parameter input is an index as in Want.Input.
 func (s *Session) Roots(input int) []string { return s.states[input].Roots }
+
+// ReadsColumns reports whether the input also reads parts of files of columns there.
+func (s *Session) ReadsColumns(input int) bool { return s.states[input].ReadsColumns }
 
 // Inputs is how many inputs have opened the session.
 func (s *Session) Inputs() int { return len(s.states) }
@@ -59,8 +63,9 @@ func (s *Session) readAt(l *lane, reply protocol.Reply, err error) {
 	if taken && (reply.Lane != l.id || reply.Seq != l.seq) {
 		err = fmt.Errorf("%w: the answer is to chunk %d of lane %d", protocol.ErrInvalid, reply.Seq, reply.Lane)
 	}
-	if err == nil && (reply.At > l.file.Stamp.Size || taken && reply.At != l.file.Stamp.Size) {
-		err = fmt.Errorf("%w: byte %d of a file of %d bytes", protocol.ErrInvalid, reply.At, l.file.Stamp.Size)
+	part, end := protocol.ReadEnd(l.file.Header, l.file.From, l.file.Stamp.Size)
+	if err == nil && (reply.At > end || taken && reply.At != end) {
+		err = fmt.Errorf("%w: byte %d of a file of %d bytes", protocol.ErrInvalid, reply.At, end)
 	}
 	declined := errors.Is(err, protocol.ErrNotHere)
 	if err != nil && !declined {
@@ -68,10 +73,14 @@ func (s *Session) readAt(l *lane, reply protocol.Reply, err error) {
 		return
 	}
 	p := &s.streams[s.sending]
-	if reply.At > l.fileAt { // an older answer would report fewer bytes
-		p.Bytes += int64(reply.At - l.fileAt)
-		p.InPlace += int64(reply.At - l.fileAt)
-		l.fileAt = reply.At
+	at := reply.At
+	if whole := l.file.From + uint64(l.file.Share); part >= 0 && (taken || at > whole) {
+		at = whole // the columns that came of the part are more or fewer bytes than it has in the file
+	}
+	if at > l.fileAt { // an older answer would report fewer bytes
+		p.Bytes += int64(at - l.fileAt)
+		p.InPlace += int64(at - l.fileAt)
+		l.fileAt = at
 	}
 	if !taken && !declined {
 		s.askToRead(l)

@@ -167,6 +167,18 @@ func (f *File) Header(header []byte) error {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// Part goes to the part of the file whose records begin at a place, if it is another one than before.
+func (f *File) Part(begins uint64) (other bool, err error) {
+	if begins <= f.at {
+		return false, nil
+	}
+	if len(f.pieces) > 0 && f.pieces[0].From < begins {
+		return false, fmt.Errorf("%w: %s ends at place %d of a part, and records behind it were taken", ErrOther, f.name, f.at)
+	}
+	f.at = begins
+	return true, nil
+}
+
 // Next returns how many bytes to cut next, at most limit, and whether they were taken.
 func (f *File) Next(limit int) (most int, taken bool) {
 	if len(f.pieces) == 0 {

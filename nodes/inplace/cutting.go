@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"posta.dev/posta/client/source/format"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/csv"
@@ -28,6 +29,7 @@ type Cutting struct {
 	read role.Read // From and Line are where the next piece begins
 	src  Source
 	cut  *csv.Cutter
+	part format.Parted // in place of cut
 }
 
 // Begin begins to cut a file, if its stamp is the one that the client sent.
@@ -36,10 +38,24 @@ func Begin(read role.Read, src Source) (*Cutting, error) {
 	if err := c.same(src.Is()); err != nil {
 		return nil, c.error(err)
 	}
+	if read.Part >= 0 {
+		of, err := columnsOf(&read, src)
+		if err == nil {
+			c.part, err = of.Part(read.Part)
+		}
+		if err == nil {
+			err = c.repeat()
+		}
+		if err != nil {
+			return nil, c.error(err)
+		}
+		return c, nil
+	}
 	var err error
 	rest := int64(read.Stamp.Size) - read.From
 	chunk := int(min(int64(read.Chunk), max(1, rest))) // a small file needs little memory, and is cut in the same places
-	c.cut, err = csv.Continue(io.NewSectionReader(src, read.From, rest), read.Header, read.Comma, read.From, read.Line, chunk, read.MaxRecord)
+	c.cut, err = csv.Continue(io.NewSectionReader(src, read.From, rest), read.Header, read.Of.Comma, read.From, read.Line, chunk,
+		read.MaxRecord)
 	if err != nil {
 		return nil, c.error(err)
 	}
@@ -47,17 +63,16 @@ func Begin(read role.Read, src Source) (*Cutting, error) {
 }
 
 // Done reports whether all of the file has been handed out.
-func (c *Cutting) Done() bool { return uint64(c.read.From) == c.read.Stamp.Size }
+func (c *Cutting) Done() bool { return c.read.From == c.read.To }
 
 // Next returns the next piece after checking that the file has not changed. The piece is in memory, or in new memory if the cutter needed
 // more. With look, and before the last piece, Next also checks that the path still leads to the file.
 func (c *Cutting) Next(memory []byte, look bool) (*role.Piece, error) {
-	data, line, err := c.cut.Next(memory)
+	data, line, to, next, err := c.some(memory)
 	if changed := c.same(c.src.Is()); changed != nil {
 		err = changed // takes precedence over any other error
 	}
-	to, next, _ := c.cut.Place()
-	if err == nil && (look || uint64(to) == c.read.Stamp.Size) {
+	if err == nil && (look || to == c.read.To) {
 		err = c.same(c.src.There())
 	}
 	switch {
@@ -70,9 +85,22 @@ func (c *Cutting) Next(memory []byte, look bool) (*role.Piece, error) {
 		return nil, c.error(err)
 	}
 	p := c.piece()
-	p.To, p.Line, p.Chunk = to, next, &role.Chunk{File: c.read.File, Header: c.read.Header, Line: line, Data: data}
+	if p.To, p.Line = to, next; data != nil {
+		p.Chunk = &role.Chunk{File: c.read.File, Header: c.read.Header, Line: line, Data: data}
+	}
 	c.read.From, c.read.Line = to, next
 	return p, nil
+}
+
+// some cuts some records, and returns where the next ones begin. There are none at the end of a part.
+func (c *Cutting) some(memory []byte) (data []byte, line uint64, to int64, next uint64, err error) {
+	if c.part != nil {
+		data, line, to, err = c.columns(memory)
+		return data, line, to, line, err
+	}
+	data, line, err = c.cut.Next(memory)
+	to, next, _ = c.cut.Place()
+	return data, line, to, next, err
 }
 
 // End returns the piece that ends a file without rows.

@@ -12,6 +12,7 @@ import (
 type Reader struct {
 	roots  []string
 	files  map[role.ReadID]*file // the wanted files; a finished file stays until it is no longer wanted
+	tables tables
 	kinds  [2]kind
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -23,6 +24,7 @@ type Reader struct {
 type kind struct {
 	pieces chan *role.Piece // with room for all pieces, so that those of one file can be parsed in parallel
 	spare  chan []byte      // free buffers for pieces, nil at first; their number bounds the reading ahead
+	parts  *room            // for parts of files of columns
 }
 
 // file is a file that its own goroutine reads.
@@ -37,7 +39,7 @@ func New(roots []string, ahead int) *Reader {
 	r := &Reader{roots: roots, files: map[role.ReadID]*file{}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	for i := range r.kinds {
-		r.kinds[i] = kind{pieces: make(chan *role.Piece, ahead), spare: make(chan []byte, ahead)}
+		r.kinds[i] = kind{pieces: make(chan *role.Piece, ahead), spare: make(chan []byte, ahead), parts: newRoom()}
 		for range ahead {
 			r.kinds[i].spare <- nil
 		}
@@ -109,6 +111,10 @@ func (r *Reader) begin(want role.Read) {
 	f := &file{Read: want, kind: r.kind(want.Reference), stop: stop}
 	r.files[want.ID] = f
 	r.wg.Add(1)
+	if want.Part >= 0 {
+		r.beginPart(ctx, f)
+		return
+	}
 	go func() {
 		defer r.wg.Done()
 		defer stop()
@@ -133,6 +139,11 @@ func (f *file) run(ctx context.Context, roots []string) {
 		f.send(ctx, cut.End())
 		return
 	}
+	f.cut(ctx, cut)
+}
+
+// cut sends all pieces of the file or the part.
+func (f *file) cut(ctx context.Context, cut *Cutting) {
 	looked := time.Now()
 	for goesOn := true; goesOn && !cut.Done(); {
 		look := time.Since(looked) > lookEvery
@@ -160,12 +171,16 @@ func (f *file) piece(ctx context.Context, cut *Cutting, look bool) (goesOn bool)
 		f.send(ctx, cut.Failed(err))
 		return false
 	}
-	data := p.Chunk.Data
-	if !f.send(ctx, p) {
-		f.kind.spare <- data
-		return false
+	if p.Chunk != nil {
+		memory = p.Chunk.Data
+	} else {
+		f.kind.spare <- memory
 	}
-	return true
+	if sent := f.send(ctx, p); sent || p.Chunk == nil {
+		return sent
+	}
+	f.kind.spare <- memory
+	return false
 }
 
 // send hands a piece to the loop, unless the file is no longer wanted.

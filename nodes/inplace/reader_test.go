@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"posta.dev/posta/analyses"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/filestamp"
@@ -44,8 +45,9 @@ func stamp(t *testing.T, path string) protocol.Stamp {
 }
 
 func want(t *testing.T, path string) role.Read {
-	return role.Read{ID: 1, File: "data.csv", Header: []byte("a,b"), Path: path, Stamp: stamp(t, path), From: 4, Line: 2, Chunk: 1,
-		MaxRecord: 1000}
+	s := stamp(t, path)
+	return role.Read{ID: 1, Of: &analyses.Stream{}, File: "data.csv", Header: []byte("a,b"), Part: -1, Path: path, Stamp: s, From: 4,
+		To: int64(s.Size), Line: 2, Chunk: 1, MaxRecord: 1000}
 }
 
 // all reads until the end or an error.

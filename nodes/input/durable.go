@@ -66,9 +66,10 @@ func (in *Input) restoreRead(u *upload, lane uint32, d *wire.Reader) {
 	rd.file, rd.header, rd.path = d.String(), slices.Clone(d.Bytes()), d.String()
 	rd.stamp = protocol.Stamp{Size: d.Uint(), Modified: d.Int(), Inode: d.Uint()}
 	rd.first, rd.at, rd.line = d.Uint(), int64(d.Uint()), d.Uint()
+	rd.setEnd()
 	switch {
 	case d.Err() != nil:
-	case stream >= uint64(len(u.ended)), lane >= protocol.MaxLanes, rd.at < 0, uint64(rd.at) > rd.stamp.Size, rd.first > uint64(rd.at):
+	case stream >= uint64(len(u.ended)), lane >= protocol.MaxLanes, rd.at < 0, rd.at > rd.to, rd.first > uint64(rd.at):
 		d.Fail("a read of stream %d on lane %d, at byte %d of %d", stream, lane, rd.at, rd.stamp.Size)
 	default:
 		rd.stream = int(stream)
@@ -155,7 +156,7 @@ func (in *Input) applyRange(u *upload, d *wire.Reader) {
 	rd := u.reads[lane]
 	switch {
 	case d.Err() != nil:
-	case rd == nil || to < rd.at || uint64(to) > rd.stamp.Size:
+	case rd == nil || to < rd.at || to > rd.to:
 		d.Fail("byte %d of a file that is not read on lane %d, or not so", to, lane)
 	default:
 		if err := u.cover(rd.place(to, sum), in.coveredBytes()); err != nil {

@@ -39,8 +39,10 @@ type reading struct {
 	header []byte
 	path   string
 	stamp  protocol.Stamp
-	first  uint64 // the byte at which the records begin
-	at     int64  // the first byte that was not fed yet
+	part   int    // of a file of columns; -1 of other files
+	first  uint64 // the byte at which the records begin, or the place of the part's first record
+	at     int64  // the first byte that was not fed yet, or the place of the first record
+	to     int64  // where the file ends, or the part
 	line   uint64 // the line that at is in
 	begun  bool   // the read was recorded, with its first piece
 
@@ -48,7 +50,8 @@ type reading struct {
 }
 
 const (
-	// readsAtOnce is how many files of a session are read at once. While one is being opened or closed, the other keeps the parser busy.
+	// readsAtOnce is how many files of a session are read at once, beside parts of files of columns. While one is being opened or closed, the
+	// other keeps the parser busy.
 	readsAtOnce = 2
 	// maxReads bounds how many reads of a session wait or are under way. Each may have a header of protocol.MaxHeader bytes.
 	maxReads = 16
@@ -82,7 +85,7 @@ func (t taken) answer(req *protocol.Request) protocol.Reply {
 	}
 	ok := protocol.Reply{Type: protocol.OK, Lane: req.Lane, Seq: req.Seq}
 	if req.Type == protocol.Read {
-		ok.At = req.Stamp.Size
+		_, ok.At = protocol.ReadEnd(req.Header, req.From, req.Stamp.Size)
 	}
 	return ok
 }
@@ -112,7 +115,9 @@ func (in *Input) begin(r *role.Request, u *upload, req *protocol.Request, sum ui
 		stamp: req.Stamp,
 		first: req.From, at: int64(req.From), line: req.Line,
 	}
-	switch {
+	switch rd.setEnd(); {
+	case rd.part >= 0 && rd.at != int64(rd.part)<<protocol.PartBits:
+		in.decline(u, req.Lane, rd, fmt.Sprintf("no part of a file begins at %d", req.From))
 	case !in.below(req.Path):
 		in.decline(u, req.Lane, rd, fmt.Sprintf("node %s does not read %q where it lies: it is below none of data.roots of the topology",
 			in.About.Node, req.Path))
@@ -125,6 +130,12 @@ func (in *Input) begin(r *role.Request, u *upload, req *protocol.Request, sum ui
 	}
 	in.ReplyStored(r.From, u.lanes[req.Lane].answer(req))
 	return false
+}
+
+// setEnd sets where the read ends, from where it begins.
+func (rd *reading) setEnd() {
+	part, end := protocol.ReadEnd(rd.header, rd.first, rd.stamp.Size)
+	rd.part, rd.to = part, int64(end)
 }
 
 // below reports whether the text of a path leads below one of the roots. The code that opens the file makes sure that no symbolic link
@@ -174,14 +185,20 @@ func (in *Input) Reads() (all []role.Read) {
 		if len(u.reads) == 0 {
 			continue
 		}
-		lanes := slices.Sorted(maps.Keys(u.reads))
-		for _, lane := range lanes[:min(len(lanes), readsAtOnce)] {
+		texts := 0
+		for _, lane := range slices.Sorted(maps.Keys(u.reads)) {
 			rd := u.reads[lane]
+			if rd.part < 0 {
+				texts++
+			}
+			if rd.part < 0 && texts > readsAtOnce {
+				continue
+			}
 			s := &u.Analysis.Streams[rd.stream]
 			all = append(all, role.Read{
-				ID: rd.id, Session: u.ID, Stream: rd.stream, Reference: s.Reference, File: rd.file, Header: rd.header, Comma: s.Comma, Path: rd.path,
-				Stamp: rd.stamp,
-				From:  rd.at, Line: rd.line, Chunk: in.mostRecords(s.Name, rd, int(in.About.Limits.Chunk)),
+				ID: rd.id, Session: u.ID, Stream: rd.stream, Reference: s.Reference, Of: s, File: rd.file, Header: rd.header, Part: rd.part,
+				Path: rd.path, Stamp: rd.stamp,
+				From: rd.at, To: rd.to, Line: rd.line, Chunk: in.mostRecords(s.Name, rd, int(in.About.Limits.Chunk)),
 				MaxRecord: in.mostRecords(s.Name, rd, protocol.MaxData),
 			})
 		}
@@ -244,10 +261,18 @@ func (in *Input) TakePiece(now time.Time, p *role.Piece) (taken bool) {
 	return true
 }
 
-// place returns the place in the file of the bytes between rd.at and to, in the form that chunks have.
+// place returns the place in the file of the records between rd.at and to, in the form that chunks have. Nothing is between the last
+// records of a part and its end.
 func (rd *reading) place(to int64, sum uint32) *coverage.Chunk {
-	return &coverage.Chunk{Stream: rd.stream, File: rd.file, Header: crc32.Checksum(rd.header, castagnoli), At: uint64(rd.at) - rd.first,
+	c := &coverage.Chunk{Stream: rd.stream, File: rd.file, Header: crc32.Checksum(rd.header, castagnoli), At: uint64(rd.at),
 		Size: uint64(to - rd.at), Sum: sum}
+	switch {
+	case rd.part < 0:
+		c.At -= rd.first
+	case to == rd.to:
+		c.Size = 0
+	}
+	return c
 }
 
 // giveUpReads ends all reads of a session whose client has left. What was fed counts as taken. The next client sends the rest.
@@ -275,9 +300,9 @@ func (in *Input) reading(p *role.Piece) (*upload, uint32, *reading) {
 // advance moves a read to the byte after what was fed. At the end of the file, the number of the lane counts as taken.
 func (u *upload) advance(lane uint32, to int64, line uint64) {
 	rd := u.reads[lane]
-	u.bytes += uint64(to - rd.at)
+	u.bytes += rd.place(to, 0).Size
 	u.chunks++
-	if rd.at, rd.line = to, line; uint64(to) == rd.stamp.Size {
+	if rd.at, rd.line = to, line; to == rd.to {
 		delete(u.reads, lane)
 		u.lanes[lane] = taken{seq: rd.seq, sum: rd.sum}
 	}

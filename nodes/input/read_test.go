@@ -9,6 +9,7 @@ import (
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/rows/csv"
 	"posta.dev/posta/test/roletest"
 )
 
@@ -328,5 +329,77 @@ func TestR17_AFileIsTakenAtItsLastByte(t *testing.T) {
 	}
 	if c := code(t, h, end("colours", protocol.LaneSeq{Lane: 0, Seq: 1})); c == "" {
 		t.Fatal("the stream ends while a byte of its file is missing")
+	}
+}
+
+// TestE13_PartsOfAFileAreTakenOnceEach: parts are read beside each other, from where the last commit ended, and count as taken by their
+// places.
+func TestE13_PartsOfAFileAreTakenOnceEach(t *testing.T) {
+	in, h := newReader()
+	open(t, h, id)
+	const parts = 4
+	place := func(part, at int64) int64 { return part<<protocol.PartBits + at }
+	ask := func(part int64) protocol.Request {
+		q := read(uint32(part), 1)
+		q.Header, q.From, q.Wait = csv.MarkedColumnar(q.Header, ',', 16), uint64(place(part, 0)), time.Second
+		return q
+	}
+	for part := range int64(parts) {
+		if _, ok := h.Ask(t, noon, role.Peer(part), ask(part)); ok {
+			t.Fatal("a read is answered before there is anything to say")
+		}
+	}
+	reads := in.Reads()
+	if len(reads) != parts {
+		t.Fatalf("%d of %d parts are read at once", len(reads), parts)
+	}
+	for i, rd := range reads {
+		if rd.Part != i || rd.From != place(int64(i), 0) || rd.To != place(int64(i+1), 0) || rd.Of == nil {
+			t.Fatalf("part %d: %+v", i, rd)
+		}
+	}
+	end := func(in *Input, rd role.Read, from int64) {
+		if !in.TakePiece(noon, &role.Piece{Read: rd.ID, Session: id, Stream: rd.Stream, Reference: true, From: from, To: rd.To}) {
+			t.Fatal("the end of a part is not taken")
+		}
+	}
+	in.TakePiece(noon, readPiece(reads[2], place(2, 0), place(2, 4), 900))
+	in.TakePiece(noon, readPiece(reads[1], place(1, 0), place(1, 4), 500))
+	in.TakePiece(noon, readPiece(reads[2], place(2, 4), place(2, 8), 901))
+	end(in, reads[2], place(2, 8))
+	end(in, reads[3], place(3, 0)) // nothing of it passes
+	for _, how := range []string{"replay", "snapshot"} {
+		back, again := replayed(t, h)
+		if how == "snapshot" {
+			snap := back.SnapshotAll(nil)
+			back, again = newReader()
+			if err := back.RestoreAll(snap); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rd := wanted(t, back)
+		if rd.Part != 1 || rd.From != place(1, 4) || rd.To != place(2, 0) {
+			t.Fatalf("%s: continues with %+v", how, rd)
+		}
+		for _, part := range []int64{2, 3} {
+			if r, ok := again.Ask(t, noon, 1, ask(part)); !ok || r.Seq != 1 || r.At != uint64(place(part+1, 0)) {
+				t.Fatalf("%s: part %d: %v %+v", how, part, ok, r)
+			}
+		}
+		u := back.uploads[id]
+		got := u.covered.Ranges(func(int) string { return "" })
+		if len(got) != 1 || len(got[0].Taken) != 2 || got[0].Taken[0].From != uint64(place(1, 0)) || got[0].Taken[0].To != uint64(place(1, 4)) ||
+			got[0].Taken[1].From != uint64(place(2, 0)) || got[0].Taken[1].To != uint64(place(2, 8)) || u.bytes != 12 {
+			t.Fatalf("%s: taken is %+v, %d bytes", how, got, u.bytes)
+		}
+		end(back, rd, place(1, 4))
+		if len(back.Reads()) != 0 {
+			t.Fatalf("%s: a part is read on", how)
+		}
+	}
+	within := ask(0)
+	within.Lane, within.From = 9, uint64(place(1, 4))
+	if r, ok := h.Ask(t, noon, 1, within); !ok || r.Err.Code != protocol.ErrNotHere {
+		t.Errorf("from within a part: %v %+v", ok, r)
 	}
 }

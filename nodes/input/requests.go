@@ -348,7 +348,7 @@ func (in *Input) openedBefore(a *analyses.Analysis, why gateway.Outcome, openers
 func (in *Input) describe(a *analyses.Analysis) protocol.Reply {
 	r := protocol.Reply{
 		Type: protocol.Opened, Chunk: int(in.About.Limits.Chunk), Frame: int(in.About.Limits.Frame),
-		ClientTimeout: in.About.Limits.ClientTimeout, Roots: in.About.Roots,
+		ClientTimeout: in.About.Limits.ClientTimeout, Roots: in.About.Roots, ReadsColumns: len(in.About.Roots) > 0,
 		Streams: gateway.Streams(a), Queries: gateway.Queries(a),
 	}
 	in.About.Endpoints(&r)

@@ -3,6 +3,7 @@ package role
 import (
 	"time"
 
+	"posta.dev/posta/analyses"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
@@ -18,13 +19,15 @@ type Read struct {
 	Session   session.ID
 	Stream    int
 	Reference bool
+	Of        *analyses.Stream
 	File      string // as clients name it
-	Header    []byte // the file's header record, perhaps with a mark that names the separator (csv.Marked)
-	Comma     byte   // of the stream; 0 means ','
+	Header    []byte // the file's header record, perhaps with a mark (csv.Marked)
+	Part      int    // of a file that has columns; -1 of other files, which are read to their end
 	Path      string
 	Stamp     protocol.Stamp // the file as the client saw it; if it has changed, that is an error
-	From      int64          // the first byte that was not taken
-	Line      uint64         // and its line
+	From      int64          // the first byte that was not taken, or its place among the records of a file of columns (protocol.PartBits)
+	To        int64          // where the file ends, or the part
+	Line      uint64         // that From is in; only of text
 	Chunk     int            // bytes of records that a piece should have
 	MaxRecord int            // bytes that a record may have
 }
@@ -38,7 +41,7 @@ type Piece struct {
 	From      int64
 	To        int64 // the first byte after the piece; Line is its line
 	Line      uint64
-	Chunk     *Chunk // nil after the last record, and with an error
+	Chunk     *Chunk // nil behind the records of a part or of a file without any, and with an error
 	Err       error  // no piece follows it
 }
 

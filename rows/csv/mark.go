@@ -60,6 +60,12 @@ func MarkedColumnar(header []byte, comma byte, exponent int) []byte {
 	return append(marked, header...)
 }
 
+// IsColumnar reports whether chunks with a header hold columns.
+func IsColumnar(header []byte) bool {
+	m, _, err := cutMark(header)
+	return err == nil && m.columnar
+}
+
 // mark is the content of a header's mark. The zero value stands for a header without one.
 type mark struct {
 	comma     byte

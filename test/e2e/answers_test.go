@@ -98,7 +98,11 @@ func (c *cluster) analyse(ctx context.Context, dir string, change func(*client.C
 }
 
 // config lets a client upload the dataset.
-func (d *dataset) config(cfg *client.Config) { cfg.Analysis, cfg.Plan = d.analysis, d.plan }
+func (d *dataset) config(cfg *client.Config) {
+	if cfg.Analysis, cfg.Plan = d.analysis, d.plan; d.analysis == "bikes" {
+		cfg.Columns = columnsOfBikes
+	}
+}
 
 func (d *dataset) check(t *testing.T, got []byte) {
 	t.Helper()

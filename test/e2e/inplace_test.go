@@ -63,13 +63,43 @@ func TestS8_InPlaceEveryAnalysis(t *testing.T) {
 	}
 }
 
-// TestS8_KillAndPauseInPlace: inputs die and stop in the middle of files.
+// inColumns returns a dataset in Parquet, of which files have several parts. What is wanted is the answer of files that were sent.
+func inColumns(t *testing.T, rows int) *dataset {
+	t.Helper()
+	d := generated(t, rows)
+	d.rewrite(t, inParquet())
+	got := start(t, topology.Variant{}).analyse(deadline(t), d.dir, d.config)
+	(&dataset{want: withoutReasons(t, d.want, nil)}).check(t, withoutReasons(t, got, nil))
+	d.want = got
+	return d
+}
+
+// TestE13_ColumnsInPlace: the answers are those of files that are sent, with any number of inputs, and files are read where they lie.
+func TestE13_ColumnsInPlace(t *testing.T) {
+	d := inColumns(t, 150_000)
+	for _, inputs := range []int{1, 3} {
+		c := start(t, inPlace(topology.Variant{Replicas: map[string]int{"input": inputs}, SplitParsers: inputs == 3, JoinInInput: inputs == 1},
+			d.dir))
+		var w watched
+		d.check(t, c.analyse(deadline(t), d.dir, func(cfg *client.Config) {
+			d.config(cfg)
+			w.config(cfg)
+		}))
+		if read, all := w.inPlace.Load(), w.total.Load(); read < all*9/10 {
+			t.Errorf("%d of %d bytes were read where they lie", read, all)
+		}
+	}
+}
+
+// TestS8_KillAndPauseInPlace: inputs die and stop in the middle of files, of text and of columns.
 func TestS8_KillAndPauseInPlace(t *testing.T) {
 	beside(t)
-	d := generated(t, 300_000)
+	d, columns := generated(t, 300_000), inColumns(t, 300_000)
 	for _, seed := range stormSeeds() {
-		c := start(t, inPlace(twoOfEach(), d.dir))
-		c.storm([]*dataset{d, d}, few(24), 300*time.Millisecond, seed, func(r *rand.Rand, id topology.NodeID) {
+		v := inPlace(twoOfEach(), d.dir)
+		v.Roots = append(v.Roots, columns.dir)
+		c := start(t, v)
+		c.storm([]*dataset{d, columns}, few(24), 300*time.Millisecond, seed, func(r *rand.Rand, id topology.NodeID) {
 			if r.IntN(2) == 0 { // an input, half of the time
 				id = topology.NodeID(fmt.Sprintf("input-%d", 1+r.IntN(2)))
 			}

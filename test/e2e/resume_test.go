@@ -218,7 +218,12 @@ func TestR17_ClientsAreKilledAndResumed(t *testing.T) {
 // TestR17_ResumedAfterFilesWereReadInPlace: a client dies while inputs read its files in place. Other clients continue the upload from
 // copies that no input can read, like those of another machine. These clients may die, too.
 func TestR17_ResumedAfterFilesWereReadInPlace(t *testing.T) {
-	d := generated(t, 20_000)
+	t.Run("text", func(t *testing.T) { resumedAfterInPlace(t, generated(t, 20_000), true) })
+	t.Run("columns", func(t *testing.T) { resumedAfterInPlace(t, inColumns(t, 200_000), false) })
+}
+
+// resumedAfterInPlace also has a client resume with other files, if these can be changed as text.
+func resumedAfterInPlace(t *testing.T, d *dataset, text bool) {
 	v := inPlace(topology.Variant{Replicas: map[string]int{"input": 2, "joiner": 1}}, d.dir)
 	v.Settings["limits.window"] = "64KiB"
 	c := start(t, v)
@@ -237,8 +242,9 @@ func TestR17_ResumedAfterFilesWereReadInPlace(t *testing.T) {
 	if err := second.live(ctx); err != nil {
 		t.Fatal(err)
 	}
-	third := &resumed{data: d, next: second}
-	third.refusesOthers(ctx, t)
+	if third := (&resumed{data: d, next: second}); text {
+		third.refusesOthers(ctx, t)
+	}
 	cfg, err := second.config()
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ func fileBugs() []mutants.Mutant {
 			"	if err != nil || is != (protocol.Stamp{}) {\n")),
 		from(416, many("files: they may change while they are read", "S8",
 			edit(fileCutting, "changed != nil {\n", "changed != nil && c.read.From < 0 {\n"),
-			edit(fileCutting, "	if err == nil && (look || uint64(to) == c.read.Stamp.Size) {\n", "	if err == nil && look && to < 0 {\n"))),
+			edit(fileCutting, "	if err == nil && (look || to == c.read.To) {\n", "	if err == nil && look && to < 0 {\n"))),
 		or("N3", asIt, one("files: what was fed is not recorded", "S8", fileInputRead,
 			"	in.Host.Record(encodeRange(u.ID, lane, p.To, p.Line, sum))\n", "")),
 		or("N3", asIt, one("files: recovery begins a file again", "S8", fileDurable, "		u.advance(lane, to, line)\n",
@@ -29,14 +29,14 @@ func fileBugs() []mutants.Mutant {
 		one("files: declined when half of it was fed", "S8", fileInputRead, "	case p.Err != nil && !rd.begun:\n", "	case p.Err != nil:\n"),
 		from(264, one("files: one that is declined is not sent", "D1", fileClientRead, "FileEnd{Conn: l.conn.id, Taken: taken}",
 			"FileEnd{Conn: l.conn.id, Taken: true}")),
-		one("files: lines are counted from where the node came back", "D1", fileInputRead, "rd.at, rd.line = to, line; uint64",
-			"rd.at = to; uint64"),
+		one("files: lines are counted from where the node came back", "D1", fileInputRead, "rd.at, rd.line = to, line; to",
+			"rd.at = to; to"),
 		or("R3", "its client hears that a number before it is missing", one("files: a repeated read is a gap", "R17", fileInputRead,
 			"	case rd != nil && rd.seq == req.Seq:\n", "	case rd != nil && rd.seq == req.Seq && arrived && in.now.IsZero():\n")),
 		many("files: read as soon as its input has begun", "R17",
 			edit(fileClientRead, "	taken := err == nil && reply.Seq > 0\n", "	taken := err == nil\n"),
 			edit(fileClientRead, "	if taken && (reply.Lane", "	if taken && reply.Seq > 0 && (reply.Lane"),
-			edit(fileClientRead, " || taken && reply.At != l.file.Stamp.Size) {", ") {")),
+			edit(fileClientRead, " || taken && reply.At != end) {", ") {")),
 	}
 	for i := range all {
 		all[i].Args = []string{"-files"}

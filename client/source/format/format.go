@@ -2,7 +2,7 @@
 //
 // A client asks the formats of the table in turn whether a file is theirs (Detect). Then it either samples the file, to learn its columns
 // (Columns) and some rows, or sends it: Cut turns it into chunks of whole rows, which are CSV with a header (package rows/csv) or columns
-// (package rows/columnar). Nodes know only these two, so a format is a matter of the client alone.
+// (package rows/columnar). Nodes know only these two; inputs that read a Parquet file in place cut it as clients do.
 //
 // Before a format is asked, the client has unpacked the file, brought it to UTF-8 and looked at its first line (package text). A format
 // whose files are read at any place gets them as they are.
@@ -135,6 +135,29 @@ type Cutter interface {
 	Header() ([]byte, error)
 	Limit(chunkBytes, maxRecord int)
 	Next(buf []byte) (chunk []byte, firstLine uint64, err error)
+}
+
+// Part is a part of a file, from which several readers may cut chunks at once: no chunk has rows of two parts, and where chunks end in one
+// depends on nothing in another.
+type Part struct {
+	Number int
+	Line   uint64 // of its first row
+	Rows   int64
+	Empty  bool // it has no chunk
+}
+
+// Parted is implemented by cutters of files that have parts.
+type Parted interface {
+	Cutter
+	// Parts returns the parts of the file.
+	Parts() []Part
+	// Part returns a cutter for the chunks of one part, which are those that this one would cut there. Both may be used at the same time. It
+	// has to be called before this one has cut anything.
+	Part(number int) (Parted, error)
+	// InPart returns the part of the last chunk.
+	InPart() int
+	// Memory estimates how many bytes a cutter of a part has in memory at once, at most.
+	Memory(number int) int64
 }
 
 // InPlace is implemented by cutters whose chunks are the file's own bytes, so that an input can read the file where it lies.

@@ -15,6 +15,7 @@ type Cutter struct {
 	Done int64 // rows that were read, or left out
 
 	shared  *shared
+	spare   *spare // of the parts
 	leaves  int
 	wanted  []int // leaves of columns
 	given   []int // by needed column: its index in columns; -1 if the file lacks it
@@ -29,12 +30,15 @@ type Cutter struct {
 	writer     *columnar.Writer
 	ahead      *columnar.Writer // the first row of the next chunk, if there is one
 
+	tests  []columnar.Test
 	filter *filter // nil: all rows count
 	keep   kept    // which of the next rows count
 
 	lines  []uint64 // of which rows are still wanted, in ascending order; nil: all
 	groups []groupOf
 	group  int    // how many row groups were begun, or left out
+	end    int    // behind the last row group that is cut
+	part   int    // of the last chunk
 	begun  bool   // the columns are in a row group
 	left   int64  // rows of the row group that were not read yet
 	owed   int64  // rows before them that the columns have yet to pass over
@@ -47,16 +51,18 @@ const sizeOfMeta = 152
 
 // groupOf is one row group.
 type groupOf struct {
-	rows  int64
-	metas []chunkMeta
-	skip  bool
+	rows   int64
+	metas  []chunkMeta
+	skip   bool
+	part   int
+	begins bool // it is the first one of its part
 }
 
 // NewCutter opens a file of size bytes for the needed columns; comma separates the columns in its header, and in rows that are shown.
 //
-// The ends of chunks depend on the rows, on the limit of a record, and on the largest power of 2 within the limit of a chunk, which the
-// header contains. A client that resumes an upload has to cut the same chunks again: it finds the limit whose header is the one that was
-// sent, and does not change the limits while it cuts.
+// The ends of chunks depend on the rows of their part, on the limit of a record, and on the largest power of 2 within the limit of a chunk,
+// which the header contains. A client that resumes an upload has to cut the same chunks again: it finds the limit whose header is the one
+// that was sent, and does not change the limits while it cuts.
 func NewCutter(in io.ReaderAt, size int64, columns []csv.Column, comma byte, chunkBytes, maxRecord int) (c *Cutter, err error) {
 	defer guard(&err)
 	if comma == 0 {
@@ -75,7 +81,7 @@ func NewCutter(in io.ReaderAt, size int64, columns []csv.Column, comma byte, chu
 	if err != nil {
 		return nil, err
 	}
-	c = &Cutter{shared: &shared{file: f, memory: memory}, leaves: leaves, comma: comma}
+	c = &Cutter{shared: &shared{file: f, memory: memory}, spare: &spare{}, leaves: leaves, comma: comma}
 	for i, p := range places {
 		if p == nil {
 			c.given = append(c.given, -1)
@@ -94,7 +100,7 @@ func NewCutter(in io.ReaderAt, size int64, columns []csv.Column, comma byte, chu
 		c.names = [][]byte{[]byte(columns[0].Name)} // only rows are counted, so its fields are NULL
 	}
 	c.fields = len(csv.Alone(c.names))
-	c.writer, c.ahead = columnar.NewWriter(c.fields), columnar.NewWriter(c.fields)
+	c.newWriters()
 	err = f.eachGroup(c.wanted, leaves, func(_ int, g *group) error {
 		n := len(g.columns) * sizeOfMeta
 		if err := memory.charge(n); err != nil {
@@ -103,8 +109,13 @@ func NewCutter(in io.ReaderAt, size int64, columns []csv.Column, comma byte, chu
 		c.groups = append(c.groups, groupOf{rows: g.rows, metas: append([]chunkMeta(nil), g.columns...)})
 		return nil
 	})
+	c.number()
 	c.Limit(chunkBytes, maxRecord)
 	return c, err
+}
+
+func (c *Cutter) newWriters() {
+	c.writer, c.ahead = columnar.NewWriter(c.fields), columnar.NewWriter(c.fields)
 }
 
 // Skip leaves out the row groups for which skips returns true: nothing of them is read. skips gets the statistics of the needed columns, in
@@ -206,6 +217,7 @@ func (c *Cutter) Next(buf []byte) (chunk []byte, firstLine uint64, err error) {
 	chunk, c.err = c.fill(buf[:c.room])
 	if c.err == nil && len(chunk) == c.room {
 		c.err = io.EOF
+		c.spare.give(c)
 	}
 	if c.err != nil {
 		return nil, 0, c.err
@@ -269,6 +281,7 @@ func (c *Cutter) fill(chunk []byte) ([]byte, error) {
 	if w.Rows() == 0 {
 		return chunk, nil
 	}
+	c.part = c.groups[c.group-1].part
 	return w.Append(chunk), nil
 }
 
@@ -339,13 +352,14 @@ func (c *Cutter) takeSome(most int64, room int) (n int, err error) {
 	return n, nil
 }
 
-// nextGroup goes past a row group that is left out, or begins the next one. It returns false at the end of the file. It also returns false
-// if the chunk has rows and the next row group is left out, because the rows of a chunk have consecutive line numbers.
+// nextGroup goes past a row group that is left out, or begins the next one. It returns false at the end of the file. If the chunk has rows,
+// it also returns false where a part ends, and before a row group that is left out, because the rows of a chunk have consecutive line
+// numbers.
 func (c *Cutter) nextGroup(begun bool) (more bool, err error) {
-	if c.group < len(c.groups) && c.groups[c.group].skip {
-		if begun {
-			return false, nil
-		}
+	if c.group < c.end && begun && (c.groups[c.group].skip || c.groups[c.group].begins) {
+		return false, nil
+	}
+	if c.group < c.end && c.groups[c.group].skip {
 		c.Done += c.groups[c.group].rows
 		c.line = uint64(c.Done) + 2
 		c.group++
@@ -378,7 +392,7 @@ func (c *Cutter) begin() (more bool, err error) {
 			}
 		}
 	}
-	if c.group == len(c.groups) {
+	if c.group == c.end {
 		return false, nil
 	}
 	g := &c.groups[c.group]
@@ -393,6 +407,11 @@ func (c *Cutter) begin() (more bool, err error) {
 		}
 	}
 	if c.filter != nil {
+		if c.filter.part != g.part {
+			if err := c.newFilter(g.part); err != nil {
+				return false, err
+			}
+		}
 		if err := c.filter.begin(c.group, g); err != nil {
 			return false, err
 		}

@@ -14,6 +14,7 @@ import (
 //
 // Rows are tested in blocks of takeRows, counted from the beginning of the row group. So which rows pass does not depend on chunks.
 type filter struct {
+	part   int // of the file: which rows pass depends on no other part
 	tests  []*tested
 	nulls  bool // rows that do not pass may be cut as NULLs, because NULL fails a test
 	memory *budget
@@ -83,17 +84,26 @@ func (c *Cutter) Test(tests []columnar.Test) (err error) {
 	if err != nil {
 		return err
 	}
+	c.tests = tests
 	c.askBloomFilters(tests)
-	f := &filter{trial: triedRows, memory: &budget{limit: MaxMemory / 4}}
+	return c.newFilter(0)
+}
+
+// newFilter makes the filter of a part, if a column has values for a test.
+func (c *Cutter) newFilter(part int) (err error) {
+	f := &filter{part: part, trial: triedRows, memory: &budget{limit: MaxMemory / 4}}
 	s := &shared{file: c.shared.file, memory: f.memory}
-	for i := range tests {
-		f.nulls = f.nulls || !tests[i].Null
-		t := &tested{Test: &tests[i], at: c.given[tests[i].Column]}
-		at := t.at
-		if at < 0 || !t.fits(c.columns[at]) {
+	if c.filter != nil {
+		s.unpacker = c.filter.tests[0].column.unpacker
+	}
+	for i := range c.tests {
+		test := &c.tests[i]
+		f.nulls = f.nulls || !test.Null
+		t := &tested{Test: test, at: c.given[test.Column]}
+		if t.at < 0 || !t.fits(c.columns[t.at]) {
 			continue
 		}
-		if t.column, err = newColumn(s, c.columns[at].place); err != nil {
+		if t.column, err = newColumn(s, c.columns[t.at].place); err != nil {
 			return err
 		}
 		t.by = t.New()

@@ -88,6 +88,7 @@ func (Format) Foresee(in *format.File, want *format.Want) (s format.Share, err e
 type fileCutter struct {
 	*Cutter
 	in    *format.File
+	from  int64 // rows before those that are cut
 	share int64 // bytes of the file that were counted so far
 }
 
@@ -118,6 +119,15 @@ func (c *fileCutter) fix(want *format.Want) error {
 	}
 }
 
+// Part implements format.Parted.
+func (c *fileCutter) Part(number int) (format.Parted, error) {
+	p, err := c.Cutter.Part(number)
+	if err != nil {
+		return nil, err
+	}
+	return &fileCutter{Cutter: p, in: c.in, from: p.Done}, nil
+}
+
 // Next counts the file's bytes in proportion to its rows, because only some of the bytes are read.
 func (c *fileCutter) Next(buf []byte) ([]byte, uint64, error) {
 	chunk, line, err := c.Cutter.Next(buf)
@@ -128,8 +138,8 @@ func (c *fileCutter) Next(buf []byte) ([]byte, uint64, error) {
 	}
 	if c.in.Count != nil {
 		share := c.in.At.Size()
-		if rows := c.Rows(); err == nil && rows > 0 {
-			share = int64(float64(share) * float64(c.Done) / float64(rows))
+		if rows := c.Rows(); rows > 0 {
+			share = int64(float64(share) * float64(c.Done-c.from) / float64(rows))
 		}
 		c.in.Count.Add(share - c.share)
 		c.share = share
