@@ -48,8 +48,8 @@ func (s *statement) take(n plan.Node) error {
 			return err
 		}
 	}
-	s.takeOnce(n)
 	for _, in := range plan.Inputs(n) {
+		s.takeOnce(n, in)
 		if err := s.takeBelow(n, in); err != nil {
 			return err
 		}
@@ -96,11 +96,11 @@ func (s *statement) takeBelow(n, in plan.Node) error {
 	}
 }
 
-// takeOnce takes the right side of a join that asks only whether a row has a partner. Of equal rows there one is enough: the tail gets
-// groups without aggregates, and no rows with their places.
-func (s *statement) takeOnce(n plan.Node) {
+// takeOnce takes the right side of a join that asks only whether a row has a partner, if it is this input. Of equal rows there one is
+// enough: the tail gets groups without aggregates, and no rows with their places.
+func (s *statement) takeOnce(n, in plan.Node) {
 	j, is := n.(*plan.Join)
-	if !is || j.Kind != syntax.Semi && j.Kind != syntax.Anti || j.Rest != nil || s.seen[j.R] || s.Uses()[j.R] > 1 {
+	if !is || in != j.R || j.Kind != syntax.Semi && j.Kind != syntax.Anti || j.Rest != nil || s.seen[j.R] || s.Uses()[j.R] > 1 {
 		return
 	}
 	l := s.chain(j.R)
