@@ -337,8 +337,9 @@ func (w *window) counts(r int32) bool {
 	return len(w.args) == 0 || !w.args[0].IsNull(r)
 }
 
-// sliding is an aggregate of which rows can be removed. It adds the rows that enter the frame and removes those that leave it. With
-// DISTINCT, a value is added with its first row, and removed with its last.
+// sliding is an aggregate of which rows can be removed. It adds the rows that enter the frame and removes those that leave it. Either end of
+// a frame may also go back: a month after January 30, 23:00 is later than a month after January 31, 01:00. With DISTINCT, a value is added
+// with its first row, and removed with its last.
 func (w *window) sliding(s aggregate.Slider) (frameFold, error) {
 	numbers, within, err := w.distinct()
 	if err != nil {
@@ -365,18 +366,32 @@ func (w *window) sliding(s aggregate.Slider) (frameFold, error) {
 		return &one
 	}
 	a, b := 0, 0
+	add := func(from, to int) (err error) {
+		if from < to {
+			_, err = s.Add(rows(from, to, 1))
+		}
+		return err
+	}
+	remove := func(from, to int) {
+		if from < to {
+			s.Remove(rows(from, to, -1))
+		}
+	}
 	return func(row int32, start, end int) error {
 		if start < end {
-			if start >= b {
-				s.Remove(rows(a, b, -1))
+			if start >= b || end <= a {
+				remove(a, b)
 				a, b = start, start
 			}
-			if _, err := s.Add(rows(b, end, 1)); err != nil {
+			if err := add(start, a); err != nil {
 				return err
 			}
-			b = max(b, end)
-			s.Remove(rows(a, start, -1))
-			a = max(a, start)
+			if err := add(b, end); err != nil {
+				return err
+			}
+			remove(a, start)
+			remove(end, b)
+			a, b = start, end
 			return s.Value(0, w.out, row)
 		}
 		if !w.of.Zero {
@@ -411,15 +426,16 @@ func (w *window) distinct() (numbers, within []int32, err error) {
 func (w *window) extreme(most bool) frameFold {
 	v := w.args[0]
 	var best []int
-	b := 0
+	a, b := 0, 0
 	return func(row int32, start, end int) error {
 		if start >= end {
 			w.out.SetNull(row)
 			return nil
 		}
-		if start >= b {
+		if start >= b || start < a || end < b { // see sliding
 			best, b = best[:0], start
 		}
+		a = start
 		for ; b < end; b++ {
 			r := w.rows[b]
 			if !w.counts(r) {
