@@ -1,8 +1,6 @@
 package fold
 
 import (
-	"bytes"
-
 	"posta.dev/posta/rows/progress"
 )
 
@@ -45,6 +43,16 @@ func (x *index) key(row int) []byte {
 	return p
 }
 
+// has reports whether a row has a key. The fixed part of a key says how long the key is, so no key begins with another one. So it does not
+// matter where the row's key ends.
+func (x *index) has(row int, key []byte) bool {
+	if x.flat.width > 0 {
+		return sameWords(x.flat.at(row), key)
+	}
+	p := x.keys.from(*x.at.at(row))
+	return len(p) >= len(key) && string(p[:len(key)]) == string(key)
+}
+
 // push adds the key of a new row. It copies the key.
 func (x *index) push(key []byte) {
 	if x.flat.width > 0 {
@@ -70,7 +78,7 @@ func (x *index) find(key []byte, h uint64) (row int, slot uint64, found bool) {
 		if s == 0 {
 			return 0, slot, false
 		}
-		if row = int(uint32(s)) - 1; s>>32 == tag && bytes.Equal(x.key(row), key) {
+		if row = int(uint32(s)) - 1; s>>32 == tag && x.has(row, key) {
 			return row, slot, true
 		}
 		slot = x.after(slot)

@@ -94,6 +94,11 @@ func (t *Table) lookUp(n int) {
 	t.indexed()
 	before, q := t.index.len(), &t.query
 	q.hashAll(n)
+	if q.width > 0 && before+n <= MaxRows && (t.bound == 0 || t.index.held()+n*q.width <= t.bound) {
+		t.found = t.index.rowsOf(q, t.found)
+		t.addCells(t.index.len() - before)
+		return
+	}
 	t.index.prefetch(q)
 	for i := range n {
 		key := q.key(i)

@@ -1,7 +1,6 @@
 package fold
 
 import (
-	"bytes"
 	"encoding/binary"
 
 	"posta.dev/posta/rows/batch"
@@ -37,7 +36,10 @@ func (q *query) reset(width int) {
 
 // hashAll hashes the first n keys, which a search needs.
 func (q *query) hashAll(n int) {
-	q.hash = q.hash[:0]
+	if q.hash = q.hash[:0]; q.width > 0 {
+		q.hashFlat(n)
+		return
+	}
 	for i := range n {
 		q.hash = append(q.hash, Hash(q.key(i)))
 	}
@@ -107,14 +109,16 @@ func (q *query) gatherFlat(b *KeyBuilder, from *keySource, n int) {
 			at += q.width
 		}
 	}
-	if b.nulls == b.fixed {
+	if len(from.nulls) == 0 {
+		for place := b.nulls; place < b.fixed; place++ {
+			for at := place; at < len(q.keys); at += q.width {
+				q.keys[at] = 0
+			}
+		}
 		return
 	}
 	for i := range n {
-		key, nulls := q.key(i), uint16(0)
-		if len(from.nulls) > 0 {
-			nulls = uint16(from.nulls[i])
-		}
+		key, nulls := q.key(i), uint16(from.nulls[i])
 		b.putNulls(key, nulls)
 		for k := range b.keys {
 			if nulls>>k&1 == 1 {
@@ -203,7 +207,7 @@ func (x *index) prefetch(q *query) {
 // search is find for key i of a query that was prefetched.
 func (x *index) search(q *query, i int, key []byte) (row int, slot uint64, found bool) {
 	if q.rows[i] != 0 {
-		if row = int(q.rows[i]) - 1; bytes.Equal(x.key(row), key) {
+		if row = int(q.rows[i]) - 1; x.has(row, key) {
 			return row, 0, true
 		}
 	}

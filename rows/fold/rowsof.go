@@ -58,6 +58,9 @@ func (t *Table) gatherValues(keys []KeyValues, sel []int32) int {
 // RowsAs returns the rows whose keys are the first keys of some rows of another table; false if there is none for one of them. The other
 // spec begins with the keys of this one.
 func (t *Table) RowsAs(of *Table, rows []int) (found []int32, ok bool) {
+	if len(t.spec.Keys) == 0 {
+		return make([]int32, len(rows)), t.Len() > 0
+	}
 	t.indexed()
 	q := &t.query
 	for len(rows) > 0 {

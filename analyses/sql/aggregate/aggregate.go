@@ -18,6 +18,7 @@ type Aggregate struct {
 	Placed   bool   // its value depends on the places of rows, so a state that travels holds them
 	Whole    bool   // its cells are large: they travel only where all rows are one group
 	Summary  bool   // of SUMMARIZE: no statement can call it
+	Counts   bool   // of its argument it reads only which values are NULL; without an argument, it takes none for NULL
 	Zero     bool   // its value is 0 for no rows, and not NULL
 	Parts    string // the aggregate that makes its value of the values of parts of the rows; empty: there is none
 }

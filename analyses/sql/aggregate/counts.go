@@ -9,13 +9,13 @@ import (
 var count = Aggregate{
 	Function: types.Function{Name: "count", Forms: []string{"ANY? -> BIGINT"}, Nulls: types.Skips, Over: true, Unordered: true,
 		About: "How many rows there are, or how many values that are not NULL."},
-	New: newCounts, Zero: true, Parts: "sum",
+	New: newCounts, Counts: true, Zero: true, Parts: "sum",
 }
 
 var approxCountDistinct = Aggregate{
 	Function: types.Function{Name: "approx_count_distinct", Forms: []string{"ANY -> BIGINT"}, Nulls: types.Skips, Unordered: true,
 		About: "How many different values there are: exact."},
-	New: newCounts, Zero: true, Distinct: true,
+	New: newCounts, Counts: true, Zero: true, Distinct: true,
 }
 
 func newCounts(Call) State { return &counts{} }

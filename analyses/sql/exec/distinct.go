@@ -108,11 +108,14 @@ func (g *groups) addValues(s aggregate.State, x *folded, t, of *fold.Table) erro
 		if !ok {
 			return values.ErrMalformed
 		}
-		v, err := g.valuesOf(of, x.args[0].Type().Kind, rows)
-		if err != nil {
-			return err
+		r := &aggregate.Rows{Sel: everyRow(nil, n), Groups: found}
+		if !x.of.Counts { // none of the values is NULL
+			v, err := g.valuesOf(of, x.args[0].Type().Kind, rows)
+			if err != nil {
+				return err
+			}
+			r.Args = []*eval.Vector{v}
 		}
-		r := &aggregate.Rows{Args: []*eval.Vector{v}, Sel: everyRow(nil, n), Groups: found}
 		if _, err := s.Add(r); err != nil {
 			return err
 		}
