@@ -337,9 +337,9 @@ func (w *window) counts(r int32) bool {
 	return len(w.args) == 0 || !w.args[0].IsNull(r)
 }
 
-// sliding is an aggregate of which rows can be removed. It adds the rows that enter the frame and removes those that leave it. Either end
-// of a frame may also go back: a month after January 30, 23:00 is later than a month after January 31, 01:00. With DISTINCT, a value is added
-// with its first row, and removed with its last.
+// sliding is an aggregate of which rows can be removed. It adds the rows that enter the frame and removes those that leave it. Either
+// end of a frame may also go back: a month after January 30, 23:00 is later than a month after January 31, 01:00. With DISTINCT, a value
+// is added with its first row, and removed with its last.
 func (w *window) sliding(s aggregate.Slider) (frameFold, error) {
 	numbers, within, err := w.distinct()
 	if err != nil {
