@@ -40,7 +40,8 @@ type Config struct {
 
 	// Small is how many bytes statements may read so that, without Topology and Reach, a single node answers them with its log in memory:
 	// those of their files, and of Parquet those of the columns that they need. Above it there are several nodes, which take longer to start,
-	// share more work among cores, and have their logs in files. 0 is DefaultSmall; below 0, nothing is small.
+	// share more work among cores, and have their logs in files. 0 is DefaultSmall, or any number if a control group allows less than
+	// 768 MiB of memory; below 0, nothing is small.
 	Small int64
 
 	// As, if set, is the name under which this program asks a running cluster. If it is killed, and asks the same again under the same name

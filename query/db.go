@@ -91,7 +91,7 @@ func (db *DB) reach(ctx context.Context, s *Script) (e Entrance, _ context.Conte
 		return e, ctx, func() {}, err
 	}
 	bytes, known := s.Reads(ctx)
-	nodes, err := db.here(known && bytes <= inprocess.UpTo(cmp.Or(db.cfg.Small, DefaultSmall)))
+	nodes, err := db.here(known && bytes <= cmp.Or(db.cfg.Small, inprocess.UpTo(DefaultSmall)))
 	if err != nil {
 		return e, ctx, func() {}, err
 	}

@@ -27,9 +27,9 @@ var Small int64 = query.DefaultSmall
 
 // inProcessFlag says up to which size of the data no processes are started.
 func inProcessFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagInProcess, DefaultText: "64MiB",
-		Usage: "up to this `SIZE` of what is read, or whatever its size if a control group allows less than 768 MiB of memory, answer within " +
-			"this process, with a log in memory; 0 always starts processes, as do --html and the flags that shape a cluster or say where it is"}
+	return &cli.StringFlag{Name: flagInProcess, DefaultText: "64MiB; any size if a control group allows less than 768MiB of memory",
+		Usage: "up to this `SIZE` of what is read, answer within this process, with a log in memory; 0 always starts processes, as do " +
+			"--html and the flags that shape a cluster or say where it is"}
 }
 
 // Limit returns how many bytes a command may read so that a node within its process answers; 0 if its flags need processes.
