@@ -28,6 +28,9 @@ func TestRowsThatOnlyHaveToExistAreGroups(t *testing.T) {
 				for _, l := range s.Leaves {
 					groups = groups || l.Once != nil && l.Keep == exec.KeepGroups && l.Scan.Table.Name == "b"
 				}
+				if first := s.Leaves[0].Scan.Table.Name; first != "a" { // tables have the order of the statement, also where rejected rows are listed
+					t.Errorf("%s: the first table is %s", text, first)
+				}
 				for seed := range uint64(3) {
 					got, err := answer(t, p, files, local.Options{Joiners: 1 + int(seed), Aggregators: 1 + int(seed), Seed: seed, ChunkBytes: 300})
 					if err != nil || seed > 0 && got != answered {
