@@ -27,8 +27,8 @@ func shellConfig(c Config, n topology.Node, id link.Identity) (shell.Config, err
 	}, err
 }
 
-// memory returns how many bytes of memory the node may use; 0: nothing bounds them. If a control group that bounds them has other
-// processes, too, they may be all nodes of the host, and the program that has started them.
+// memory returns how many bytes of memory the node may use; 0: nothing bounds them. If the control group has other processes, these are
+// taken to be all nodes of the host, and the program that started them.
 func memory(c *Config, n topology.Node) int64 {
 	limit, alone := cgroup.Memory()
 	if c.Direct != nil || alone && c.Headroom > 0 {

@@ -22,8 +22,8 @@ func TestCommitsInMemoryWaitForNobody(t *testing.T) {
 	}
 }
 
-// TestNodesKeepToWhatControlGroupsAllow: a node that is alone in its group has all of it, and others share it with all nodes of their host
-// and with who has started them.
+// TestNodesKeepToWhatControlGroupsAllow: a node that is alone in its group has all of its memory. Else all nodes of the host, and the
+// program that started them, have equal shares.
 func TestNodesKeepToWhatControlGroupsAllow(t *testing.T) {
 	was := cgroup.Memory
 	t.Cleanup(func() { cgroup.Memory = was })

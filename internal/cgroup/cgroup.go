@@ -1,4 +1,4 @@
-// Package cgroup reads how much memory the control groups of this process allow. They are Linux'; elsewhere nothing is limited.
+// Package cgroup reads how much memory the control groups of this process allow. Only Linux has them; elsewhere there is no limit.
 //
 //	bytes, alone := cgroup.Memory()
 //
@@ -19,7 +19,7 @@ import (
 // is none. alone reports that no other process is in the group with that limit.
 var Memory = sync.OnceValues(func() (limit int64, alone bool) { return least(os.ReadFile, os.Getpid()) })
 
-// least returns what Memory returns, for a process whose files read reads.
+// least computes what Memory returns. read reads a file of the system.
 func least(read func(name string) ([]byte, error), pid int) (limit int64, alone bool) {
 	groups, err := read("/proc/self/cgroup")
 	if err != nil {
@@ -55,7 +55,7 @@ func least(read func(name string) ([]byte, error), pid int) (limit int64, alone 
 	return limit, err == nil && string(bytes.TrimSpace(processes)) == strconv.Itoa(pid)
 }
 
-// none is from where on a limit of version 1 is none: there it is the largest number of whole pages.
+// none is the least number that means no limit: version 1 says the largest number of whole pages.
 const none = math.MaxInt64 / 2
 
 // number reads a limit.
@@ -82,7 +82,7 @@ func (h *hierarchy) limits() []string {
 	return []string{"memory.max", "memory.high"}
 }
 
-// hierarchies returns those that are mounted.
+// hierarchies returns the mounted hierarchies, given the content of /proc/self/mountinfo.
 func hierarchies(mounts string) (all []hierarchy) {
 	for line := range strings.Lines(mounts) {
 		before, after, _ := strings.Cut(line, " - ")
@@ -102,7 +102,7 @@ func hierarchies(mounts string) (all []hierarchy) {
 	return all
 }
 
-// plain replaces what stands for characters that would part fields.
+// plain undoes the escapes of mountinfo.
 var plain = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 
 // dir returns the directory of the process' group, given the content of /proc/self/cgroup; false if the group is not in the hierarchy. A

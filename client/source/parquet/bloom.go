@@ -142,7 +142,8 @@ func (c *column) hashes(only *columnar.Only, ask *columnar.Ask) (all []uint64, o
 			for i := range p[:len(p)-8] {
 				p[i] = byte(v / power >> 63)
 			}
-			all = append(all, hash64(p[len(p)-c.width:])) // if it does not fit, it is another value, which is looked for in vain
+			// A number that does not fit is cut: at worst, a row group is read that lacks it.
+			all = append(all, hash64(p[len(p)-c.width:]))
 		default:
 			return nil, false
 		}
